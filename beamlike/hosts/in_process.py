@@ -315,7 +315,9 @@ def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
         takes_all = isinstance(node, StatefulNode) and not folds_parts(node)
         if node in before or takes_all:
             before.update(edge.node for edge in node.sources)
-    return frozenset(it for it in before if isinstance(it, FlattenNode) and _meet(it.sources))
+    return frozenset(
+        node for node in before if isinstance(node, FlattenNode) and _meet(node.sources)
+    )
 
 
 def _meet(edges: Sequence[Edge]) -> bool:

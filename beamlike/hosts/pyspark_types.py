@@ -129,4 +129,4 @@ def read_columns(text: str) -> pa.Schema | None:
 def _collation_in(spark_type: T.DataType) -> str | None:
     """The collation of a string, or of one in a value of a type; None for plain strings."""
     strings = (dtype for dtype in types_in(spark_type) if isinstance(dtype, T.StringType))
-    return next((it.collation for it in strings if not it.isUTF8BinaryCollation()), None)
+    return next((dtype.collation for dtype in strings if not dtype.isUTF8BinaryCollation()), None)

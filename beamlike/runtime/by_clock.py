@@ -160,7 +160,7 @@ def script_by_clock(
     """
     ordered = sorted(arrivals, key=lambda arrival: arrival.clock)
     moves = rule.moves(ordered, max(ordered[-1].clock if ordered else 0, end or 0))
-    arriving = [(it.clock, Arrive(((it.key, it.element),))) for it in ordered]
+    arriving = [(arrival.clock, Arrive(((arrival.key, arrival.element),))) for arrival in ordered]
     events: list[tuple[int, ScriptStep]] = [
         *arriving,
         *((clock, AdvanceWatermark(to)) for clock, to in moves),

@@ -142,7 +142,7 @@ def check_layout(saved: Words, now: Words) -> None:
         StateError: Naming both layouts.
     """
     had, has = saved.get(_LAYOUT), now.get(_LAYOUT)
-    if had != has and had not in [str(it) for it in LAYOUTS]:
+    if had != has and had not in [str(layout) for layout in LAYOUTS]:
         raise StateError(
             f"the checkpoint has state of layout version {had}, and this beamlike reads "
             f"{read_layouts()}; bring its windows to their end with beamlike.drain of the version "

@@ -81,10 +81,10 @@ class Clock:
             if plan.key_clock is None:  # else only the host moves all keys, as at the end
                 watermark = max(watermark, of_all)
             side = plan.clocks.of_side(inputs, watermark, clock)
-        for it in updates:
-            if isinstance(it, HostWatermark):
-                watermark = max(watermark, it.watermark)
-                side = None if side is None else max(side, it.watermark)
+        for reported in updates:
+            if isinstance(reported, HostWatermark):
+                watermark = max(watermark, reported.watermark)
+                side = None if side is None else max(side, reported.watermark)
         if side is not None:
             side = max(side, self.side_at)
         return type(self)(watermark, clock, inputs, side)

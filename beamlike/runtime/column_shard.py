@@ -132,8 +132,8 @@ class ColumnShard:
                 made.append(one)
                 written.append(writes)
                 index.merges += 0 if one.merges is None else one.merges.merged_away
-            gone = np.concatenate([it.gone for it in written])
-            pages.replace(rows, gone, concat([it.new for it in written]))
+            gone = np.concatenate([part.gone for part in written])
+            pages.replace(rows, gone, concat([part.new for part in written]))
             index.contents = pages.contents
         if index.failing != Failing():
             panes = sum(len(pane.key) for one in made for pane in one.panes)

@@ -55,7 +55,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = [(it.start(it.lastindex or 0), it) for it in _TOKEN.finditer(text)]
+        self._tokens = [(hit.start(hit.lastindex or 0), hit) for hit in _TOKEN.finditer(text)]
         self._at = 0
 
     def field(self) -> pa.Field:

@@ -200,7 +200,7 @@ def updates_in(table: pa.Table) -> list[InputUpdate]:
 
 def delivered_table(delivered: Iterable[Delivered]) -> pa.Table:
     """What the event times of rows say."""
-    rows = ((it.source, *zip(*it.stretches, strict=True), it.last) for it in delivered)
+    rows = ((part.source, *zip(*part.stretches, strict=True), part.last) for part in delivered)
     return _table(rows, _DELIVERED)
 
 

@@ -146,7 +146,7 @@ def _log_drop(stage: str, key: str, window: str, reason: str) -> None:
 def _of_row(window: Mapping[str, Any] | None) -> str:
     if window is None:
         return "no window"
-    start, end = (None if it is None else it.isoformat() for it in window.values())
+    start, end = (None if bound is None else bound.isoformat() for bound in window.values())
     return "the global window" if start is None and end is None else f"[{start}, {end})"
 
 

@@ -125,7 +125,7 @@ class LookUp(Operation):
     def _shown(self) -> list[tuple[int, str, pa.DataType]]:
         """Position, name and type of the main columns that the result has."""
         named = [(index, name, kind) for index, (name, kind) in enumerate(self.main.items())]
-        return [it for it in named if it[1] not in self.hidden]
+        return [column for column in named if column[1] not in self.hidden]
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return (Main(row[:-1]) if row[-1] is None else Side(row[-1]) for row in rows)

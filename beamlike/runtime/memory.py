@@ -78,7 +78,7 @@ class MemoryStage:
     def run(self) -> Run:
         """What happened so far and everything that came out of it."""
         trace = (
-            TracedEvent(step, key, it) for step, key, happened in self._story for it in happened
+            TracedEvent(step, key, event) for step, key, events in self._story for event in events
         )
         return Run(tuple(self._script), tuple(self._outputs), tuple(trace))
 

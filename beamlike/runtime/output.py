@@ -291,7 +291,7 @@ class ColumnOutput:
             }
             fields = [known.get(mark.name, pa.nulls(count, mark.type)) for mark in types.marks]
             marks = pa.StructArray.from_arrays(fields, fields=list(types.marks))
-        span = [_shown_times(it, tick, types.timestamp) for it in (panes.start, panes.end)]
+        span = [_shown_times(side, tick, types.timestamp) for side in (panes.start, panes.end)]
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += [
             pa.StructArray.from_arrays(span, fields=list(types.window)),

@@ -127,8 +127,8 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
     gathered: list[pa.RecordBatch] = []
     for batch in batches:
         gathered.append(batch)
-        large = sum(it.nbytes for it in gathered) >= _BYTES_OF_A_BLOB
-        if large or sum(it.num_rows for it in gathered) >= _ROWS_OF_A_BLOB:
+        large = sum(rows.nbytes for rows in gathered) >= _BYTES_OF_A_BLOB
+        if large or sum(rows.num_rows for rows in gathered) >= _ROWS_OF_A_BLOB:
             yield gathered
             gathered = []
     if gathered:
@@ -353,13 +353,13 @@ def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> 
         return attrs.evolve(watermark_update, watermark=watermark_update.watermark // factor)
 
     delivered = [
-        attrs.evolve(it, stretches=[(a // factor, b // factor) for a, b in it.stretches])
-        for it in arrived.delivered
+        attrs.evolve(rows, stretches=[(a // factor, b // factor) for a, b in rows.stretches])
+        for rows in arrived.delivered
     ]
     return attrs.evolve(
         arrived,
         tables=[coarser(table, TIMES, factor) for table in arrived.tables],
-        updates=[update(it) for it in arrived.updates],
+        updates=[update(moved) for moved in arrived.updates],
         delivered=delivered,
     )
 

@@ -180,7 +180,7 @@ class Shard:
             return effects
         for _, drop in failed:
             log_failure(self.plan.name, drop, self._logged)
-        items = (it for keys in bundles.values() for of_key in keys.values() for it in of_key)
+        items = (item for keys in bundles.values() for of_key in keys.values() for item in of_key)
         index.failing = index.failing.after(
             sum(map(size_of, items)),
             panes_in(effects),
@@ -274,13 +274,15 @@ def _greatest(arrived: Iterable[Item] | None) -> int | None:
 def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
     """The merges of windows that were live before, without those that only arrive."""
     windows = before.windows
-    for it in trace:
-        if isinstance(it, Merged):
+    for event in trace:
+        if isinstance(event, Merged):
             live = tuple(
-                source for source in it.sources if source in windows and not windows[source].closed
+                source
+                for source in event.sources
+                if source in windows and not windows[source].closed
             )
             if len(live) > 1:
-                yield Merged(live, it.into)
+                yield Merged(live, event.into)
 
 
 def _note(

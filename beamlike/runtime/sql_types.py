@@ -76,7 +76,7 @@ def sql_text(dtype: pa.DataType) -> str:
     if pa.types.is_map(dtype):
         return f"map<{sql_text(dtype.key_type)},{sql_text(dtype.item_type)}>"
     if pa.types.is_struct(dtype):
-        return f"struct<{','.join(f'{it.name}:{sql_text(it.type)}' for it in dtype)}>"
+        return f"struct<{','.join(f'{field.name}:{sql_text(field.type)}' for field in dtype)}>"
     return str(dtype)
 
 

@@ -260,7 +260,9 @@ def node_text(node: StatefulNode, plan: Plan, words: Mapping[str, str]) -> str:
     before = [
         origin
         for source in node.sources
-        for origin, _ in ways_back(source.node, lambda it: isinstance(it, ReadNode | StatefulNode))
+        for origin, _ in ways_back(
+            source.node, lambda origin_node: isinstance(origin_node, ReadNode | StatefulNode)
+        )
     ]
     text = plan_text(plan, words)
     if len(before) == 1 and isinstance(before[0], ReadNode):

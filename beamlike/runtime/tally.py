@@ -190,7 +190,7 @@ class Tally:
     def with_other(self, other: "Tally") -> "Tally":
         """Both together."""
         pairs = zip(self.stood, other.stood, strict=True)
-        known = [[it for it in pair if it is not None] for pair in pairs]
+        known = [[number for number in pair if number is not None] for pair in pairs]
         return Tally(
             list(map(sum, zip(self.counts, other.counts, strict=True))),
             [
@@ -225,8 +225,8 @@ def _withdrawing(table: pa.Table) -> int:
 
 def _dropped(rows: pa.Table, stage: str) -> Iterator[Mapping[str, Any]]:
     """Those of the dropped rows that this grouping has dropped."""
-    stages = [it["dropped"]["stage"] for it in rows.column(MARKS).to_pylist()]
-    yield from rows.filter(pa.array([it == stage for it in stages], pa.bool_())).to_pylist()
+    stages = [marks["dropped"]["stage"] for marks in rows.column(MARKS).to_pylist()]
+    yield from rows.filter(pa.array([of_row == stage for of_row in stages], pa.bool_())).to_pylist()
 
 
 def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:

@@ -90,7 +90,7 @@ class Log:
         version = self.lines[0] if self.lines else "nothing"
         try:
             facts = self._facts
-            numbers = {type(facts[it]) for it in (_WATERMARK, _TIME)}
+            numbers = {type(facts[fact]) for fact in (_WATERMARK, _TIME)}
             known = version == _VERSION and numbers == {int}
         except (ValueError, IndexError, KeyError, TypeError, RecursionError):
             known = False
@@ -235,4 +235,4 @@ def _numbers(files: "FileSystem", folder: str) -> set[int]:
     from pyarrow.fs import FileSelector
 
     found = files.get_file_info(FileSelector(folder, allow_not_found=True))
-    return {int(it.base_name) for it in found if it.base_name.isdecimal()}
+    return {int(file.base_name) for file in found if file.base_name.isdecimal()}

@@ -84,7 +84,7 @@ def _has_unreadable(values: "Column", dtype: T.DataType) -> "Column":
     """Whether anything in an array cannot be read; null if there is no array."""
     if not _has_times(dtype):
         return F.lit(False)
-    return F.exists(values, lambda it: it.isNotNull() & readable(it, dtype).isNull())
+    return F.exists(values, lambda value: value.isNotNull() & readable(value, dtype).isNull())
 
 
 def _readable_struct(value: "Column", struct: T.StructType) -> "Column":

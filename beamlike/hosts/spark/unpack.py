@@ -70,7 +70,7 @@ def _full_columns(table: pa.Table) -> pa.Table:
 def unpacked_schema(schema: pa.Schema) -> pa.Schema:
     """The schema of what `unpacker` makes: the hidden column is a list of one, or null."""
     listed = pa.field(MARKS, pa.list_(schema.field(MARKS).type))
-    return pa.schema([listed if it.name == MARKS else it for it in schema])
+    return pa.schema([listed if field.name == MARKS else field for field in schema])
 
 
 def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
@@ -114,7 +114,7 @@ def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         children = [column(*field) for field in fields]
         marks = pa.StructArray.from_arrays(children, fields=of_marks)
         known[MARKS] = pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32), marks)
-    columns = [column(it.name, it.type) for it in schema]
+    columns = [column(field.name, field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

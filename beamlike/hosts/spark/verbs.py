@@ -178,11 +178,11 @@ class SparkFrames(Frames):
         side: str,
     ) -> DataFrame:
         nothing = [
-            F.lit(None).cast(type_of(main, it, "window_input")).alias(it)
-            for it in columns
-            if it not in key
+            F.lit(None).cast(type_of(main, name, "window_input")).alias(name)
+            for name in columns
+            if name not in key
         ]
-        return panes.select(*(column(it) for it in key), *nothing, column(side), MARKS)
+        return panes.select(*(column(name) for name in key), *nothing, column(side), MARKS)
 
     def with_side_column(
         self, rows: DataFrame, side: str, row_type: T.StructType, pane_before: str | None

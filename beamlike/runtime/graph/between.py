@@ -165,7 +165,7 @@ class Between:
         mail, layers, shards = self.through(received), self.layers, early.spread.shards
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
-        sent += (Sent(it.order[1], it.blob) for it in mail.passing)
+        sent += (Sent(envelope.order[1], envelope.blob) for envelope in mail.passing)
         mail.passing = []
         for index, node in enumerate(layers.nodes):
             if not isinstance(node, StatefulNode) or layers.layer[index] <= self.layer:

@@ -116,7 +116,7 @@ def text_blobs(texts: Sequence[str]) -> list[bytes] | None:
     """
     together = "".join(texts)
     if not (together.isascii() and together.isprintable()) or any(
-        it in together for it in _ESCAPED
+        sign in together for sign in _ESCAPED
     ):
         return None
     return ('"s' + '"\n"s'.join(texts) + '"').encode().split(b"\n")

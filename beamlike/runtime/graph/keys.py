@@ -201,7 +201,7 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     if kind is set:
         return ("s", *sorted(map(plain, key), key=repr))
     if kind is dict:  # in whatever order it was made
-        pairs = sorted(((plain(name), plain(it)) for name, it in key.items()), key=repr)
+        pairs = sorted(((plain(name), plain(value)) for name, value in key.items()), key=repr)
         return ("m", *(part for pair in pairs for part in pair))
     if _restores_itself(kind):
         return ("g" + _name(kind, coders), plain(key.__getstate__()))

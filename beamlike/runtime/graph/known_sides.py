@@ -51,7 +51,7 @@ def computable_first(
         alone = [
             node
             for node in chosen
-            if node in left and left.isdisjoint(in_order([it.node for it in node.sources[1:]]))
+            if node in left and left.isdisjoint(in_order([edge.node for edge in node.sources[1:]]))
         ]
         if alone == chosen:
             break

@@ -208,8 +208,8 @@ class Layer:
     def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = _windowing(self.layers.nodes[at]).longest_wait
-        own = (it for it in received.delivered if it.source in placed.origins)
-        rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
+        own = (row for row in received.delivered if row.source in placed.origins)
+        rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in own]
         return jump_of_stage(placed.clocks, rows, status, wait)
 
 

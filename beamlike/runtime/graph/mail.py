@@ -224,11 +224,11 @@ class Mail:
             CoderError: The value of an element cannot be bytes.
         """
         for edge, parcel in self.bundles.items():
-            yield from (it.blob for it in parcel.sent)
+            yield from (envelope.blob for envelope in parcel.sent)
             if parcel.added:
                 body = wire.dumps(_columns(parcel.added))
                 yield sealed(Kind.BUNDLE, body, edge, (place, 0, 0))
-        yield from (it.blob for it in (*self.passing, *self.for_the_end))
+        yield from (envelope.blob for envelope in (*self.passing, *self.for_the_end))
         yield from self.report.blobs(wire, place)
 
     def at_the_end(self, wire: Wire) -> Report:

@@ -259,8 +259,8 @@ class SideInputStage:
             shown = [row for row in arrived if row["source"] == number + 1]
             if number:
                 mains = [
-                    {"value_value": self.wire.dumps(it.value), **_time(it)}
-                    for it in (batch.element(window) for window, batch in passed)
+                    {"value_value": self.wire.dumps(element.value), **_time(element)}
+                    for element in (batch.element(window) for window, batch in passed)
                 ]
             rows = [*(contents.shown(number, row) for row in shown), *mains]
             of_inputs = [*self._clocks[number].updates(batch.updates)]
@@ -278,7 +278,9 @@ class SideInputStage:
             statuses.append(stepped.status)
         seen = [
             (window, attrs.evolve(batch, seen=tuple(map(contents.items, batch.seen))))
-            for window, batch in ((window, contents.seen_by(window, it)) for window, it in passed)
+            for window, batch in (
+                (window, contents.seen_by(window, batch)) for window, batch in passed
+            )
         ]
         out: dict[str, Bundle] = {}
         for tag, bundle in self.worker.look(seen):

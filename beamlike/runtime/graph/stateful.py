@@ -380,10 +380,10 @@ class StatefulParDoWorker(StatefulWorker):
 
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         key_of = self._fn.key_of
-        for it in bundles[0]:
-            key = key_of(it.value)
-            for window in it.windows:
-                yield key, Element((own_copy(it.value), it.pane), it.timestamp, window)
+        for item in bundles[0]:
+            key = key_of(item.value)
+            for window in item.windows:
+                yield key, Element((own_copy(item.value), item.pane), item.timestamp, window)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed(pane.value, pane.timestamp, (pane.window,), pane.info)
@@ -397,9 +397,9 @@ class StatefulParDoWorker(StatefulWorker):
             error = TransformError(self.label, problem_of(cause), "finish_bundle")
             raise because_of(error, cause) from cause
         bundle = Bundle()
-        for tag, it in kept:
-            value = (tag, it.value) if self._tagged else it.value
-            bundle.append(Windowed(value, it.timestamp, it.windows, it.pane))
+        for tag, element in kept:
+            value = (tag, element.value) if self._tagged else element.value
+            bundle.append(Windowed(value, element.timestamp, element.windows, element.pane))
         return bundle
 
     def setup(self) -> None:

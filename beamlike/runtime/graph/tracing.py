@@ -153,7 +153,7 @@ class Inside(Recorded):
 
     def add(self, step: int, noted: Iterable[ShardTrace]) -> None:
         """The traces of its shards in one micro-batch, which was this step of the pipeline."""
-        shards = sorted(noted, key=lambda it: it.shard)
+        shards = sorted(noted, key=lambda shard: shard.shard)
         clock = max(shard.clock for shard in shards)
         watermark = min(shard.watermark for shard in shards)
         given = [arrival for shard in shards for arrival in shard.arrived]
@@ -175,6 +175,6 @@ class Inside(Recorded):
             number = len(self._script)
             self._script.append(happening)
             self._steps.append(step)
-            self._outputs += (Output(number, key, it) for key, it in outputs)
-            self._story += (TracedEvent(number, key, it) for key, it in trace)
+            self._outputs += (Output(number, key, effect) for key, effect in outputs)
+            self._story += (TracedEvent(number, key, happening) for key, happening in trace)
         self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

@@ -297,7 +297,7 @@ def _counted(array: pa.Array) -> list[tuple[int, str]]:
     if pt.is_map(kind):
         start, end = (array.offsets[at].as_py() for at in (0, -1))
         parts = (part.slice(start, end - start) for part in (array.keys, array.items))
-        return [(end - start, "entries"), *(it for part in parts for it in _counted(part))]
+        return [(end - start, "entries"), *(inner for part in parts for inner in _counted(part))]
     if pt.is_list(kind):
         items = array.flatten()
         return [(len(items), "items of lists"), *_counted(items)]

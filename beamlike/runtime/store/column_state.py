@@ -286,7 +286,7 @@ class ColumnState:
                 field[name] = pa.array(map(cloudpickle.dumps, values.to_pylist()), pa.binary())
             else:
                 field[name] = values_array(values, kind.field(name).type, part.name)
-        rows = pa.StructArray.from_arrays([field[it.name] for it in kind], fields=list(kind))
+        rows = pa.StructArray.from_arrays([field[item.name] for item in kind], fields=list(kind))
         return _list_array(unretracted_panes, rows)
 
 

@@ -183,7 +183,7 @@ class Index:
             to: Where they are.
             clocks: The plan's.
         """
-        self.known = tuple(it.greatest for it in self.at.inputs)
+        self.known = tuple(state.greatest for state in self.at.inputs)
         if clocks is not None:
             before = clocks.silent(self.at.inputs, self.at.clock)
             fallen = clocks.silent(to.inputs, to.clock) - before
@@ -202,7 +202,7 @@ class Index:
             _least(self.timer),
             self.at.clock,
             self.known,
-            tuple(it.greatest for it in self.at.inputs),
+            tuple(state.greatest for state in self.at.inputs),
             self.silent,
             self.at.side_at,
             self.output,
@@ -271,7 +271,7 @@ def resolution_of_index(blob: bytes) -> Resolution:
 
 def _seal(columns: Mapping[str, Any], header: Mapping[str, Any]) -> str:
     """A digest of all that an index says: one wrong number would be windows that never end."""
-    return digest_of(json.dumps(header).encode(), *(it.tobytes() for it in columns.values()))
+    return digest_of(json.dumps(header).encode(), *(array.tobytes() for array in columns.values()))
 
 
 def _least(deadlines: Any) -> int | None:

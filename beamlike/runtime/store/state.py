@@ -184,7 +184,7 @@ class StateLayout:
                 column["end_timer_set"][row],
                 tuple(column["processing_timers"][row]),
                 last_pane,
-                tuple(self._build_pane(it, window, last_pane) for it in unretracted_panes[row]),
+                tuple(self._build_pane(pane, window, last_pane) for pane in unretracted_panes[row]),
                 sizes[row],
             )
             windows.setdefault(key, {})[window] = remembered

@@ -122,7 +122,7 @@ class TableFrame:
         if not all(isinstance(each, str) for each in named):
             what = "select of an expression of Spark"
             return self.by_spark(what, lambda _, df: df.select(*named))
-        chosen = [it for given in named for it in found(self.fields, given, "select")]
+        chosen = [path for given in named for path in found(self.fields, given, "select")]
         return self.with_fields([(path[-1], path) for path in chosen])
 
     def with_fields(self, fields: Sequence[tuple[str, Sequence[str]]]) -> "TableFrame":

@@ -41,6 +41,7 @@ FURTHEST_AHEAD = 14 * 3_600_000_000
 def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
     """See `beamlike.hosts.frames.Frames.source_rows`."""
     timestamp, delay, max_ahead, part = how.column, how.delay, how.max_ahead, how.part
+    tick = how.resolution.micros
     columns = FrameColumns(df.fields)
     columns.check_source()
     field = columns.field(timestamp, "timestamp")
@@ -79,12 +80,15 @@ def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
         kinds = [None] * len(times) + [LEFT_OUT] * len(moves)
         known: dict[str, Sequence[Any]] = {
             "kind": kinds,
-            "ts": [None if it is None else it // how.resolution.micros for it in (*times, *moves)],
+            "ts": [None if time is None else time // tick for time in (*times, *moves)],
             "problem": [*problems, *[None] * len(moves)],
         }
         if part is not None:
             own = table.column(part).to_pylist()
-            known["part"] = [*("" if it is None else str(it) for it in own), *[None] * len(moves)]
+            known["part"] = [
+                *("" if name is None else str(name) for name in own),
+                *[None] * len(moves),
+            ]
         marks = _marks(types.marks, known, len(kinds))
         return pa.Table.from_arrays([*columns, marks], names=[*table.column_names, MARKS])
 
@@ -95,9 +99,9 @@ def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | N
     """Event times (us), and why there is none."""
     times: list[int | None]
     if pa.types.is_string(column.type):
-        times = [None if it is None else read_timestamp(it) for it in column.to_pylist()]
+        times = [None if text is None else read_timestamp(text) for text in column.to_pylist()]
     elif pa.types.is_date32(column.type):
-        times = [None if it is None else it * _DAY for it in column.cast(pa.int32()).to_pylist()]
+        times = [None if day is None else day * _DAY for day in column.cast(pa.int32()).to_pylist()]
     else:
         times = column.cast(pa.int64()).to_pylist()
     missing, bad = RowProblem.NULL_TIMESTAMP.value, RowProblem.BAD_TIMESTAMP.value
@@ -110,8 +114,8 @@ def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | N
 
 def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -> pa.StructArray:
     fields = [
-        pa.array(known[it.name], it.type) if it.name in known else pa.nulls(count, it.type)
-        for it in dtype
+        pa.array(known[mark.name], mark.type) if mark.name in known else pa.nulls(count, mark.type)
+        for mark in dtype
     ]
     return pa.StructArray.from_arrays(fields, fields=list(dtype))
 
@@ -163,7 +167,7 @@ def _value(column: pa.ChunkedArray, needed: Input) -> pa.ChunkedArray:
     if not needed.cast:
         return readable(column)
     if pa.types.is_string(column.type):
-        numbers = [None if it is None else read_double(it) for it in column.to_pylist()]
+        numbers = [None if text is None else read_double(text) for text in column.to_pylist()]
         return pa.chunked_array([pa.array(numbers, pa.float64())])
     return column.cast(needed.dtype, safe=pa.types.is_decimal(needed.dtype))
 

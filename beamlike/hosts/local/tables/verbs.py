@@ -73,7 +73,7 @@ class TableFrames(Frames):
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
 
     def rejecting(self, rows: TableFrame, reject: Mapping[str, Any]) -> TableFrame:
-        meets = {reason: _condition(rows, it, "reject") for reason, it in reject.items()}
+        meets = {reason: _condition(rows, test, "reject") for reason, test in reject.items()}
         tests = {reason: holds for reason, holds in meets.items() if holds is not None}
         if len(tests) < len(meets):
             what = "reject= with more than columns of booleans"
@@ -146,7 +146,7 @@ class TableFrames(Frames):
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         first = packed[0].rows
         stage = first.query.stage(plan, packed)
-        inputs = frozenset[str]().union(*(it.rows.inputs for it in packed))
+        inputs = frozenset[str]().union(*(table.rows.inputs for table in packed))
         return TableFrame(OutputTable(plan).schema, inputs, first.query, stage.table)
 
     def result(self, frame: TableFrame) -> Any:
@@ -172,8 +172,8 @@ class TableFrames(Frames):
         return TableFrame(schema, rows.inputs, rows.query, seen)
 
     def split(self, everything: TableFrame) -> tuple[TableFrame, TableFrame]:
-        panes = everything.changed(lambda it: it.filter(it.column("dropped").is_null()))
-        lost = everything.changed(lambda it: it.filter(it.column("dropped").is_valid()))
+        panes = everything.changed(lambda table: table.filter(table.column("dropped").is_null()))
+        lost = everything.changed(lambda table: table.filter(table.column("dropped").is_valid()))
         return panes.drop("dropped"), lost
 
     def without_retractions(self, rows: TableFrame) -> TableFrame:
@@ -193,9 +193,9 @@ class TableFrames(Frames):
 
         def tag(row: Row) -> list[Row]:
             key = {shown: row[known] for shown, known in shared.items()}
-            return [key | {name: {it: row[it] for it in own}, MARKS: row[MARKS]}]
+            return [key | {name: {column: row[column] for column in own}, MARKS: row[MARKS]}]
 
-        keys = [rows.fields.field(it).with_name(shown) for shown, it in shared.items()]
+        keys = [rows.fields.field(known).with_name(shown) for shown, known in shared.items()]
         lists = [pa.field(other, pa.struct(list(row_type))) for other, row_type in structs.items()]
         return rows.rewritten(pa.schema([*keys, *lists, rows.fields.field(MARKS)]), tag)
 
@@ -240,7 +240,7 @@ class TableFrames(Frames):
         nothing = [
             columns_of_main.field(column, "window_input") for column in columns if column not in key
         ]
-        known = [panes.fields.field(it) for it in key]
+        known = [panes.fields.field(column) for column in key]
         marks = panes.fields.field(MARKS)
         schema = pa.schema([*known, *nothing, panes.fields.field(side), marks])
         return panes.rewritten(schema, lambda row: [row])
@@ -258,7 +258,7 @@ class TableFrames(Frames):
     def with_its_pane(self, table_frame: TableFrame, pane_before: str) -> TableFrame:
         own = [column for column in table_frame.columns if column != pane_before]
         return table_frame.with_fields(
-            [(it, (pane_before,) if it == "pane" else (it,)) for it in own]
+            [(column, (pane_before,) if column == "pane" else (column,)) for column in own]
         )
 
 

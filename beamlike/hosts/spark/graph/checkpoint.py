@@ -150,12 +150,12 @@ def _both_words(
     before: Sequence[Known], now: Sequence[Known]
 ) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
     """Of each node that keeps state its label, and its words then and now."""
-    words = {it.number: it.words for it in before}
-    for it in now:
-        had = words.get(it.number)
-        if it.words and had:
-            check_layout(had, it.words)
-            yield it.label, had, it.words
+    words = {node.number: node.words for node in before}
+    for node in now:
+        had = words.get(node.number)
+        if node.words and had:
+            check_layout(had, node.words)
+            yield node.label, had, node.words
 
 
 def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
@@ -163,8 +163,10 @@ def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
 
 
 def _others(what: str, knowns: Iterable[Known], there: Iterable[Known]) -> list[str]:
-    known = {it.label for it in there}
-    return [f"{what}: {it.label!r}" for it in knowns if not it.state and it.label not in known]
+    known = {node.label for node in there}
+    return [
+        f"{what}: {node.label!r}" for node in knowns if not node.state and node.label not in known
+    ]
 
 
 @attrs.frozen

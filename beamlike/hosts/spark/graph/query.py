@@ -193,7 +193,7 @@ class Answers:
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
-        self._graphs = [(RunRecord(), in_order(it.ends), it.kept) for it in pipelines]
+        self._graphs = [(RunRecord(), in_order(run.ends), run.kept) for run in pipelines]
         self.sources = [
             [node for node in nodes if isinstance(node, ReadNode)] for _, nodes, _ in self._graphs
         ]
@@ -229,8 +229,8 @@ class Answers:
 
     def _note(self, noted: Iterable[ShardTrace]) -> None:
         of_node: dict[int, list[ShardTrace]] = defaultdict(list)
-        for it in noted:
-            of_node[it.node].append(it)
+        for trace in noted:
+            of_node[trace.node].append(trace)
         for number, traces in of_node.items():
             if number in self._inside:
                 self._inside[number].add(self._steps, traces)

@@ -65,7 +65,7 @@ class Reader:
         mail = Mail()
         for batch in batches:
             self._add(batch, mail)
-        lost = [(None, it.drop) for it in mail.report.lost]
+        lost = [(None, dropped.drop) for dropped in mail.report.lost]
         if logs_drops():
             log_effects(self.layers.nodes[self.node].label, lost)
         return mail

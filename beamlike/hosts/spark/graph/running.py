@@ -65,7 +65,9 @@ class RunReport(RunRecord):
         """What was dropped and counted in a micro-batch."""
         report = mail.at_the_end(layers.wire)
         labels = [node.label for node in layers.nodes]
-        self.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
+        self.lost.add(
+            DroppedElement(0, labels[gone.node], gone.key, gone.drop) for gone in report.lost
+        )
         for node, of_node in report.metrics.by_step().items():
             self.metrics.merge(of_node.of_step(labels[int(node)]))
 
@@ -95,7 +97,7 @@ class PipelineQuery:
         """Say that nothing comes from streams any more: what does is late."""
         end = self.layers.resolution.end_of_time
         self._checkpoint.send(
-            [Mail(reached=[ShardWatermark(it, 0, end) for it in self.layers.clocks])]
+            [Mail(reached=[ShardWatermark(source, 0, end) for source in self.layers.clocks])]
         )
 
     def drain(self) -> None:
@@ -134,7 +136,9 @@ def _is_idle_since(instant_ms: int, progress: Any) -> bool:
     began = datetime.fromisoformat(progress["timestamp"])
     if began.timestamp() * 1_000 < instant_ms:
         return False
-    return all(not it["numInputRows"] or is_tick(it["endOffset"]) for it in progress["sources"])
+    return all(
+        not source["numInputRows"] or is_tick(source["endOffset"]) for source in progress["sources"]
+    )
 
 
 def start(
@@ -224,6 +228,6 @@ def _write(
         for index, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, index), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.
-        run_report.ended |= {(it.input, getattr(it, "shard", 0)) for it in mail.reached}
+        run_report.ended |= {(update.input, getattr(update, "shard", 0)) for update in mail.reached}
     finally:
         kept.unpersist()

@@ -72,11 +72,11 @@ def fused_stage(
         with paused_gc(), Between.over(spread.layers, layer) as stage:
             sent = stage.sent(taking(batches), task_number(), EarlyCombining(spread))
         columns = [
-            pa.array([None if it.spread else ids[it.position] for it in sent], pa.int32()),
-            pa.array([it.blob for it in sent], pa.binary()),
+            pa.array([None if item.spread else ids[item.position] for item in sent], pa.int32()),
+            pa.array([item.blob for item in sent], pa.binary()),
         ]
         if spreads:
-            columns.append(pa.array([ids[it.position] for it in sent], pa.int32()))
+            columns.append(pa.array([ids[item.position] for item in sent], pa.int32()))
         names = ["shard", "blob", "way"]
         yield pa.RecordBatch.from_arrays(columns, names[: len(columns)])
 
@@ -108,8 +108,8 @@ def fanout_stage(spread: Spread) -> Callable[[Batches], Batches]:
         with paused_gc():
             sent = EarlyCombining(spread).merged(Mail.opened(blobs))
         columns = [
-            pa.array([ids[it.position] for it in sent], pa.int32()),
-            pa.array([it.blob for it in sent], pa.binary()),
+            pa.array([ids[item.position] for item in sent], pa.int32()),
+            pa.array([item.blob for item in sent], pa.binary()),
         ]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
 
@@ -206,9 +206,9 @@ def output_stage(
                     rows += ((number, stream_of(show(part.values))) for part in elements.parts())
             for edge, _ in shows:
                 left.bundles.pop(edge, None)
-            report = left.at_the_end(layers.wire)
+            report, end_of_time = left.at_the_end(layers.wire), layers.resolution.end_of_time
             tallies, report.tallies = report.tallies, {}
-            ended = [it for it in left.reached if _instant_of(it) >= layers.resolution.end_of_time]
+            ended = [update for update in left.reached if _instant_of(update) >= end_of_time]
             left = Mail(bundles=left.bundles, reached=ended, report=report)
             rows += ((None, blob) for blob in layers.handed_on(left))
             if ended:
