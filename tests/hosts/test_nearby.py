@@ -149,7 +149,7 @@ def shard(nearby: FileCache, limit: Limit, monkeypatch: pytest.MonkeyPatch) -> S
     limit("FEW", 0)
     limit("PAGE", 10 * ROW)
     made = Shard()
-    monkeypatch.setattr(made.store, "nearby", nearby, raising=False)
+    monkeypatch.setattr(made.store, "state_cache", nearby, raising=False)
     made.step(new=range(20))
     made.step(gone=[0], new=[20])
     return made

@@ -123,8 +123,10 @@ def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -
 # -- columns that the packer reads -----------------------------------------------------------
 
 
-def packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
-    """The columns that the packer reads."""
+def _packer_table(
+    rows: pa.Table, stage_input: StageInput, shown: Sequence[str], marks: Sequence[str]
+) -> pa.Table:
+    """The columns that the packer reads; for the last two see `StageInput`."""
     plan, inputs = stage_input.plan, stage_input.values
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(needed.source), needed) for needed in inputs.values()]
@@ -142,12 +144,9 @@ def packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
         **{f"value_{index}": value for index, value in enumerate(values)},
         "hash": pa.array(_hashes(list(keys.values()), rows.num_rows), pa.int64()),
         "reason": pa.array(reasons, pa.string()),
-        "element": pa.array(
-            _elements(rows, stage_input.shown(rows.column_names), reasons), pa.string()
-        ),
+        "element": pa.array(_elements(rows, shown, reasons), pa.string()),
     }
-    passed = {name: pc.struct_field(rows.column(MARKS), name) for name in stage_input.marks}
-    return pa.table(columns | passed)
+    return pa.table(columns | {name: pc.struct_field(rows.column(MARKS), name) for name in marks})
 
 
 def _note(reasons: list[str | None], wrong: pa.ChunkedArray, reason: str) -> None:
@@ -197,11 +196,17 @@ class PackedTable:
 
     rows: TableFrame
     stage_input: StageInput
+    _names: tuple[Sequence[str], Sequence[str]] = attrs.field(init=False)
+
+    @_names.default
+    def _names_of_columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        return self.stage_input.shown(self.rows.fields.names), self.stage_input.marks
 
     def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
         """Its rows in a micro-batch as blobs for shards, as the input with this index."""
-        rows = packer_table(self.rows.table(batch), self.stage_input).combine_chunks().to_batches()
-        return packed(plan, iter(rows), index, self.stage_input.assign)
+        rows = _packer_table(self.rows.table(batch), self.stage_input, *self._names)
+        batches = rows.combine_chunks().to_batches()
+        return packed(plan, iter(batches), index, self.stage_input.assign)
 
 
 def works_of(plan: Plan) -> tuple[ShardWork, FanoutWork]:
