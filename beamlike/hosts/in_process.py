@@ -235,13 +235,13 @@ class _Run:
         if not is_last and (node in self._gathering or not worker.takes_parts):
             if any(arriving):
                 waiting = self._waiting.setdefault(node, [Bundle() for _ in arriving])
-                for bundle, more in zip(waiting, arriving, strict=True):
-                    bundle.extend(more)
+                for bundle, added in zip(waiting, arriving, strict=True):
+                    bundle.extend(added)
             return
         if node in self._waiting:
             waiting = self._waiting.pop(node)
-            for bundle, more in zip(waiting, arriving, strict=True):
-                bundle.extend(more)
+            for bundle, added in zip(waiting, arriving, strict=True):
+                bundle.extend(added)
             arriving = waiting
         if not any(arriving):
             return
@@ -261,8 +261,8 @@ class _Run:
                 bundles = [paced.of(edge) for edge in follower.sources]
                 if any(bundles):
                     worker = self._workers[follower]
-                    for found in taken(worker, bundles, self._metrics, follower.label):
-                        for tag, bundle in found:
+                    for tagged in taken(worker, bundles, self._metrics, follower.label):
+                        for tag, bundle in tagged:
                             paced.add(Edge(follower, tag), bundle)
             for edge, bundle in paced:
                 passing.add(edge, bundle)

@@ -63,7 +63,7 @@ def steps_that_ended_workers() -> list[str]:
 
     A note is read once, and one of long ago not at all.
     """
-    found = []
+    notes = []
     with suppress(OSError):
         for path in _folder().iterdir():
             with suppress(OSError, ValueError):
@@ -73,8 +73,8 @@ def steps_that_ended_workers() -> list[str]:
                 path.unlink()
                 written, _, words = text.partition(" ")
                 if words and wall_clock_seconds() - int(written) < RECENT:
-                    found.append((int(written), words))
-    return [words for _, words in sorted(found, reverse=True)]
+                    notes.append((int(written), words))
+    return [words for _, words in sorted(notes, reverse=True)]
 
 
 def _is_alive(process: int) -> bool:

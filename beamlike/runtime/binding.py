@@ -320,7 +320,7 @@ def bind_look_up(
         WindowingError: The windows do not go together.
     """
     keys = key_types(columns, key)
-    unit = max(strategy.resolution, side.resolution, key=lambda each: each.per_ms)
+    unit = max(strategy.resolution, side.resolution, key=lambda part: part.per_ms)
     strategy, side = strategy.in_resolution(unit), side.in_resolution(unit)
     values = {name: columns.dtype(name, "main") for name in (*shown, *hidden, SIDE)}
     operation = LookUp(

@@ -71,11 +71,11 @@ class PerfectWatermark:
     that nothing is ever late. With the last arrival it is at the end of time."""
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
-        found, earliest = list[Move](), MAX_TIMESTAMP
+        moves, earliest = list[Move](), MAX_TIMESTAMP
         for index in reversed(range(len(arrivals))):
-            found.append((arrivals[index].clock, earliest))
+            moves.append((arrivals[index].clock, earliest))
             earliest = min(earliest, arrivals[index].element.timestamp)
-        return _forward(reversed(found))
+        return _forward(reversed(moves))
 
 
 @attrs.frozen
@@ -109,14 +109,14 @@ class IdleAfter:
     silence: int = attrs.field(converter=_silence_ms, repr=show_duration)
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
-        found = list[Move]()
+        moves = list[Move]()
         for index, arrival in enumerate(arrivals):
-            found.append((arrival.clock, arrival.element.timestamp - self.bound))
+            moves.append((arrival.clock, arrival.element.timestamp - self.bound))
             idle, is_last = arrival.clock + self.silence, index + 1 == len(arrivals)
             again = max(end, idle + 1) if is_last else arrivals[index + 1].clock
             step = max(self.silence, (again - idle) // _MOST_STEPS, 1)
-            found += [(clock, clock - self.bound) for clock in range(idle, again, step)]
-        return _forward(found)
+            moves += [(clock, clock - self.bound) for clock in range(idle, again, step)]
+        return _forward(moves)
 
 
 @attrs.frozen
@@ -131,12 +131,12 @@ class PercentileOfDelays:
     percent: float = attrs.field(validator=lambda _, __, value: _check_percent(value))
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
-        found, delays = list[Move](), list[int]()
+        moves, delays = list[Move](), list[int]()
         for arrival in arrivals:
             delays = sorted((*delays, arrival.delay))
             rank = max(1, math.ceil(len(delays) * self.percent / 100))
-            found.append((arrival.clock, arrival.clock - delays[rank - 1]))
-        return _forward(found)
+            moves.append((arrival.clock, arrival.clock - delays[rank - 1]))
+        return _forward(moves)
 
 
 def script_by_clock(
@@ -190,15 +190,15 @@ def with_clock(events: Iterable[tuple[int, ScriptStep]]) -> Script:
 
 def _forward(moves: Iterable[Move]) -> list[Move]:
     """The moves that go forward; of those of one instant the last."""
-    found, watermark = list[Move](), MIN_TIMESTAMP
+    ahead, watermark = list[Move](), MIN_TIMESTAMP
     for clock, to in moves:
         if to <= watermark:
             continue
         watermark = min(to, MAX_TIMESTAMP)
-        if found and found[-1][0] == clock:
-            found.pop()
-        found.append((clock, watermark))
-    return found
+        if ahead and ahead[-1][0] == clock:
+            ahead.pop()
+        ahead.append((clock, watermark))
+    return ahead
 
 
 def _check_percent(value: object) -> None:

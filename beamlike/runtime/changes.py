@@ -95,8 +95,8 @@ def resolution_in(saved: Words) -> Resolution:
 
 def lateness_words(ticks: int, resolution: Resolution) -> str:
     """An allowed lateness as saved state names it."""
-    whole, rest = divmod(ticks, resolution.per_ms)
-    return f"{ticks * resolution.micros} us" if rest else f"{whole} ms"
+    millis, rest = divmod(ticks, resolution.per_ms)
+    return f"{ticks * resolution.micros} us" if rest else f"{millis} ms"
 
 
 def unnumbered(label: str) -> str:

@@ -55,12 +55,12 @@ class Checked(Around):
         Raises:
             OutgrownError: It does not fit its type.
         """
-        found = self.of.extract(accumulator)
+        result = self.of.extract(accumulator)
         try:
-            from_objects([found], self.result)
+            from_objects([result], self.result)
         except OutgrownError as error:
-            raise self._outgrown(found, error) from error
-        return found
+            raise self._outgrown(result, error) from error
+        return result
 
     def __str__(self) -> str:
         return str(self.of)

@@ -117,7 +117,7 @@ class ColumnShard:
         arrivals, judged_at = batch.tables, index.at.begin(batch.updates).watermark
         to = index.at.after(self.plan, batch.updates, batch.clock)
         touched = bool(arrivals) or bool(index.due(to))
-        made = list[Pass]()
+        passed = list[Pass]()
         if touched:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
@@ -129,21 +129,21 @@ class ColumnShard:
                 one, writes = self._pass(
                     *_some(rows, arrivals, place, passes), index, judged_at, to
                 )
-                made.append(one)
+                passed.append(one)
                 written.append(writes)
                 index.merges += 0 if one.merges is None else one.merges.merged_away
             gone = np.concatenate([part.gone for part in written])
             pages.replace(rows, gone, concat([part.new for part in written]))
             index.contents = pages.contents
         if index.failing != Failing():
-            panes = sum(len(pane.key) for one in made for pane in one.panes)
+            panes = sum(len(pane.key) for step in passed for pane in step.panes)
             rows_given = sum(table.num_rows for table in arrivals)
-            given = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
-            index.failing = index.failing.after(*given)
+            counts = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
+            index.failing = index.failing.after(*counts)
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
-        return ColumnsStepped(made, index.status)
+        return ColumnsStepped(passed, index.status)
 
     def _pass(
         self,
@@ -182,7 +182,7 @@ class ColumnShard:
         _note(index, bucket[after.table.key], *deadlines, holds)
         gone = np.nonzero(active)[0]
         return Pass(
-            [one for _, one in panes],
+            [emitted for _, emitted in panes],
             [phase for phase, _ in panes],
             drops,
             merges,
@@ -282,10 +282,10 @@ class ColumnShard:
         merges: Merges | None = None
         if judged_at > state.watermark:
             state, out = machine.advance_watermark(state, judged_at)
-            panes += ((WATERMARK, one) for one in out)
+            panes += ((WATERMARK, pane) for pane in out)
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
-            panes += ((CLOCK, one) for one in out)
+            panes += ((CLOCK, pane) for pane in out)
         if arrived is not None:
             number = number[: arrived.num_rows]
             if "count" in arrived.column_names:
@@ -295,7 +295,7 @@ class ColumnShard:
             else:
                 bundle = arrivals_of(self.plan, machine.folds, arrived, number)
                 state, out, drops = machine.add(state, bundle)
-            panes += ((ARRIVAL, one) for one in out)
+            panes += ((ARRIVAL, pane) for pane in out)
             merges = state.merges
         # Also where no watermark moves: lateness may have been longer when a window was saved.
         if (
@@ -303,7 +303,7 @@ class ColumnShard:
             or (next_timers(machine.rules, state)[0] < to.watermark).any()
         ):
             state, out = machine.advance_watermark(state, to.watermark)
-            panes += ((WATERMARK, one) for one in out)
+            panes += ((WATERMARK, pane) for pane in out)
         return state, panes, drops, merges
 
     def _buckets(
@@ -326,13 +326,13 @@ def _some(
     """
     if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
         return rows, None, list(arrivals)
-    mine = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)
-    some = Rows(one_chunk([rows.table.filter(pa.array(mine))]), rows.lives[mine])
+    chosen = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)
+    part = Rows(one_chunk([rows.table.filter(pa.array(chosen))]), rows.lives[chosen])
     arrived = [
         table.filter(pa.array(table.column("bucket").to_numpy() % passes == place))
         for table in arrivals
     ]
-    return some, np.nonzero(mine)[0], [table for table in arrived if table.num_rows]
+    return part, np.nonzero(chosen)[0], [table for table in arrived if table.num_rows]
 
 
 def _note(index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints) -> None:

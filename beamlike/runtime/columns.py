@@ -258,27 +258,27 @@ def _stays_as_it_is(value: Any, dtype: pa.DataType) -> bool:
     return value in _LONGS if cls is int else cls is not str or value.isascii()
 
 
-def _holds(back: Any, given: Any) -> bool:
+def _holds(back: Any, value: Any) -> bool:
     """Whether nothing was lost. Arrow cuts fractions, drops fields and takes texts apart.
 
     Not lost: the form of a container, the zone of an instant, digits beyond those of a float.
     """
     match back:
         case list():
-            items = list(given.items()) if isinstance(given, Mapping) else given
+            items = list(value.items()) if isinstance(value, Mapping) else value
             return not isinstance(items, str) and all(map(_holds, back, items))
-        case dict() if isinstance(given, Mapping):
-            fields = given.keys() <= back.keys()
-            return fields and all(_holds(back[name], given.get(name)) for name in back)
+        case dict() if isinstance(value, Mapping):
+            fields = value.keys() <= back.keys()
+            return fields and all(_holds(back[name], value.get(name)) for name in back)
         case dict() | tuple():
             items = back.values() if isinstance(back, dict) else back
-            return len(items) == len(given) and all(map(_holds, items, given))
+            return len(items) == len(value) and all(map(_holds, items, value))
         case None | bool() | int() | str():
-            return bool(back == given)
+            return bool(back == value)
         case datetime():
             return True
         case date():
-            return not isinstance(given, datetime)
+            return not isinstance(value, datetime)
     return True
 
 

@@ -45,7 +45,7 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
     at = part.input if isinstance(part.input, tuple) else (part.input,)
     if part.input is None:
         return attrs.evolve(part, fn=NetCount(), input=withdrawn)
-    columns = [each for each in at if each is not None]
+    columns = [path for path in at if path is not None]
     net = attrs.evolve(part, input=(*columns, withdrawn))
     if wanted.kind == "count":
         return attrs.evolve(net, fn=NetCountValues())

@@ -116,8 +116,8 @@ class _Reader:
 
     def takes(self, word: str) -> bool:
         """Whether this comes next; it is passed if it does."""
-        found = self._word()
-        if found is None or found.lower() != word:
+        next_word = self._word()
+        if next_word is None or next_word.lower() != word:
             return False
         self._at += 1
         return True

@@ -26,14 +26,14 @@ _LOGGER: Final = logging.getLogger("beamlike.panes")
 class Calls:
     """Calls of the user's functions, and how many of them failed."""
 
-    made: int = 0
+    count: int = 0
     failed: int = 0
 
-    def with_more(self, made: int, failed: int) -> "Calls":
+    def with_more(self, count: int, failed: int) -> "Calls":
         """These and more. Nothing is counted before the first failure."""
         if not failed and not self.failed:
             return self
-        return Calls(self.made + max(made, failed), self.failed + failed)
+        return Calls(self.count + max(count, failed), self.failed + failed)
 
 
 @attrs.frozen
@@ -50,10 +50,10 @@ class Failing:
         Raises:
             ValueError: These are not four numbers.
         """
-        made, failed, panes, failed_panes = counts
+        count, failed, panes, failed_panes = counts
         if not all(type(count) is int for count in counts):
             raise ValueError(f"its counts of failures are {counts}")
-        return cls(Calls(made, failed), Calls(panes, failed_panes))
+        return cls(Calls(count, failed), Calls(panes, failed_panes))
 
     def to_json(self) -> list[int]:
         """Calls and failures for elements, then for panes."""
@@ -86,10 +86,10 @@ class Failing:
             (self.elements.with_more(elements, of_elements), "elements"),
             (self.panes.with_more(panes + of_panes, of_panes), "panes"),
         ):
-            if calls.made < LOT:
+            if calls.count < LOT:
                 lots.append(calls)
                 continue
-            if calls.failed > max_failures * calls.made:
+            if calls.failed > max_failures * calls.count:
                 raise _too_many(calls, noun, max_failures, stage, failed)
             lots.append(Calls())
         return Failing(*lots)
@@ -124,7 +124,7 @@ def _too_many(
 ) -> TooManyFailuresError:
     drop = next((drop for _, drop in failed), None)
     error = TooManyFailuresError(
-        stage, calls.failed, calls.made, noun, max_failures, (drop and drop.error) or ""
+        stage, calls.failed, calls.count, noun, max_failures, (drop and drop.error) or ""
     )
     return because_of(error, None if drop is None else drop.cause)
 

@@ -119,5 +119,5 @@ def _double(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
     digits, exponent = f"{Decimal(repr(value)):e}".lower().split("e")
-    whole, _, fraction = digits.partition(".")
-    return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"
+    units, _, fraction = digits.partition(".")
+    return f"{units}.{fraction.rstrip('0') or '0'}E{int(exponent)}"

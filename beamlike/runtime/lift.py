@@ -169,24 +169,24 @@ class _KeyByKey:
                 kept, late = lifting.lift(elements, watermark)
             except (UserFunctionError, OutgrownError) as error:
                 raise error.of_key(key) from error.__cause__
-            lifted += ((key, one) for one in kept)
-            dropped += ((key, one) for one in late)
+            lifted += ((key, row) for row in kept)
+            dropped += ((key, drop) for drop in late)
         return self._table(lifted, hashes), dropped
 
     def _table(self, lifted: Sequence[tuple[Key, Lifted]], hashes: dict[Key, int]) -> pa.Table:
         layout = self._plan.operation.accumulator
-        ones = [one for _, one in lifted]
+        ones = [row for _, row in lifted]
         columns: list[Any] = [
             [key[index] for key, _ in lifted] for index in range(len(self._plan.keys))
         ]
         columns += [
-            [one.window.start for one in ones],
-            [one.window.end for one in ones],
-            [one.count for one in ones],
-            [one.timestamp for one in ones],
-            [one.judged for one in ones],
-            [one.merged for one in ones],
-            *layout.encode([one.accumulator for one in ones]),
+            [row.window.start for row in ones],
+            [row.window.end for row in ones],
+            [row.count for row in ones],
+            [row.timestamp for row in ones],
+            [row.judged for row in ones],
+            [row.merged for row in ones],
+            *layout.encode([row.accumulator for row in ones]),
             [hashes[key] for key, _ in lifted],
         ]
         return table_of(columns, self._schema)

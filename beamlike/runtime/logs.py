@@ -125,8 +125,8 @@ def log_merges(
     for names, merged in merges:
         key = ", ".join(f"{name}={value!r}" for name, value in names.items())
         parts = [_shown(window, unit) for window in merged.sources[:_PARTS]]
-        if more := len(merged.sources) - len(parts):
-            parts.append(f"{more} more")
+        if further := len(merged.sources) - len(parts):
+            parts.append(f"{further} more")
         _LOGGER.debug(
             "%s: %s %s merges %s", stage, key, _shown(merged.into, unit), ", ".join(parts)
         )

@@ -222,7 +222,7 @@ class OutputTable:
         """Rows for what was dropped. The other columns are null, but for these keys."""
         columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
         columns |= keys
-        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
+        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": drop} for drop in dropped]
         return table_of([columns[name] for name in self.schema.names], self.schema)
 
 
@@ -254,19 +254,19 @@ class ColumnOutput:
         """
         tables = list[pa.Table]()
         last = len(stepped.passes) - 1
-        for index, one in enumerate(stepped.passes):
-            tables += self._build(one, report if index == last else None)
+        for index, passed in enumerate(stepped.passes):
+            tables += self._build(passed, report if index == last else None)
         if report is not None and not stepped.passes:
             tables.append(self.one_by_one.build([], report))
         return tables
 
-    def _build(self, one: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
+    def _build(self, passed: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
         effects: list[KeyedEffect] = []
         if self._renders:
-            effects += keyed_panes(self.plan, one)
-        elif one.panes:
-            yield pa.concat_tables([self._panes(panes, one.keys) for panes in one.panes])
-        effects += keyed_drops(self.plan, one.drops, one.arrived, one.judged_at)
+            effects += keyed_panes(self.plan, passed)
+        elif passed.panes:
+            yield pa.concat_tables([self._panes(panes, passed.keys) for panes in passed.panes])
+        effects += keyed_drops(self.plan, passed.drops, passed.arrived, passed.judged_at)
         if effects or report is not None:
             yield self.one_by_one.build(effects, report)
 
@@ -305,21 +305,23 @@ class ColumnOutput:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def keyed_panes(plan: Plan, one: Pass) -> list[KeyedEffect]:
+def keyed_panes(plan: Plan, passed: Pass) -> list[KeyedEffect]:
     """The panes of a pass as values, key by key."""
-    names = key_names(plan, one.keys)
-    pairs = chain.from_iterable(panes_of(panes, _pane_values(plan, panes)) for panes in one.panes)
+    names = key_names(plan, passed.keys)
+    pairs = chain.from_iterable(
+        panes_of(panes, _pane_values(plan, panes)) for panes in passed.panes
+    )
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
 def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
     """The merges as values."""
-    found = list[KeyedMerge]()
-    for one in stepped.passes:
-        if one.merges is not None and len(one.merges.key):
-            names = key_names(plan, one.keys)
-            found += ((names[key], merged) for key, merged in merges_of(one.merges))
-    return found
+    merges = list[KeyedMerge]()
+    for passed in stepped.passes:
+        if passed.merges is not None and len(passed.merges.key):
+            names = key_names(plan, passed.keys)
+            merges += ((names[key], merged) for key, merged in merges_of(passed.merges))
+    return merges
 
 
 def key_names(plan: Plan, keys: Numbered) -> list[Key]:
@@ -330,8 +332,8 @@ def key_names(plan: Plan, keys: Numbered) -> list[Key]:
 
 def drops_of_step(plan: Plan, stepped: ColumnsStepped) -> Iterator[tuple[Key, Drop]]:
     """The drops of all passes as values."""
-    for one in stepped.passes:
-        yield from keyed_drops(plan, one.drops, one.arrived, one.judged_at)
+    for passed in stepped.passes:
+        yield from keyed_drops(plan, passed.drops, passed.arrived, passed.judged_at)
 
 
 def keyed_drops(

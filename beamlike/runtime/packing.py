@@ -251,9 +251,9 @@ def _asked(
             rows.append(row)
             starts.append(window.start)
             ends.append(window.end)
-    found = (np.array(column, np.int64) for column in (rows, starts, ends))
+    arrays = (np.array(column, np.int64) for column in (rows, starts, ends))
     failed = [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
-    return _with_windows(table, *found), failed
+    return _with_windows(table, *arrays), failed
 
 
 def _with_windows(table: pa.Table, row: Ints, start: Ints, end: Ints) -> pa.Table:

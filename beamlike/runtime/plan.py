@@ -110,7 +110,7 @@ class Aggregation(Operation):
         if at is None:
             return ""
         values = list(self.values.items())
-        inputs = [values[each] for each in (at if isinstance(at, tuple) else (at,))]
+        inputs = [values[path] for path in (at if isinstance(at, tuple) else (at,))]
         return f" of {' and '.join(f'{name} {kind}' for name, kind in inputs)}"
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
@@ -408,12 +408,12 @@ def spread_shards(count: int) -> tuple[int, ...]:
     0, 1, 2, ... collide: one task would get three shards and another none. These ids fall
     evenly into any number of partitions that divides ``count``.
     """
-    found: dict[int, int] = {}
+    by_rest: dict[int, int] = {}
     candidate = 0
-    while len(found) < count:
-        found.setdefault(_murmur3_int(candidate) % count, candidate)
+    while len(by_rest) < count:
+        by_rest.setdefault(_murmur3_int(candidate) % count, candidate)
         candidate += 1
-    return tuple(found[rest] for rest in sorted(found))
+    return tuple(by_rest[rest] for rest in sorted(by_rest))
 
 
 def number_of_shard(group: int, count: int) -> int:

@@ -106,8 +106,8 @@ def _of_column(window_fn: Sessions, column: pa.ChunkedArray) -> Bools:
         known.append(None)
     of_each = np.array([_is_end(window_fn, value) for value in known], np.bool_)
     codes = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-    found: Bools = of_each[codes]
-    return found
+    ends: Bools = of_each[codes]
+    return ends
 
 
 def _is_end(window_fn: Sessions, value: object) -> bool:

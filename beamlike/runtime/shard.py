@@ -255,9 +255,9 @@ class Shard:
         bucket = rows.table.column("bucket").to_numpy()
         at = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
         states, known = {}, index.at
-        for each in np.unique(bucket[at]).tolist():
-            own = rows.table.take(pa.array(at[bucket[at] == each]))
-            states[each] = self.layout.decode(own, known.watermark, known.clock, known.side)
+        for number in np.unique(bucket[at]).tolist():
+            own = rows.table.take(pa.array(at[bucket[at] == number]))
+            states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, at, rows
 
     def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:

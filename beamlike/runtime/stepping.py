@@ -93,8 +93,8 @@ class Stepper:
         def by_columns(columns: ColumnShard, transaction: Store, index: Index, passes: int) -> _Out:
             stepped = columns.step(transaction, batch, passes, index)
             report = self._report(shard, stepped.status.output_watermark)
-            made = self._output.build(stepped, report)
-            tables = [blob for table in made for blob in in_blobs(table)]
+            built = self._output.build(stepped, report)
+            tables = [blob for table in built for blob in in_blobs(table)]
             if logs_all():
                 self._log(keyed_merges(self.plan, stepped))
             return tables, stepped.status
@@ -201,14 +201,14 @@ def choose_machine(plan: Plan) -> Choice:
     Raises:
         UnsupportedError: The plan requires the columnar machine, and that cannot do it.
     """
-    found = _in_columns(plan)
-    return found if isinstance(found, Choice) else Choice("columnar")
+    machine = _in_columns(plan)
+    return machine if isinstance(machine, Choice) else Choice("columnar")
 
 
 def stepper_of(plan: Plan) -> Stepper:
     """What steps the shards of this plan."""
-    found = _in_columns(plan)
-    return Stepper(plan, None if isinstance(found, Choice) else found)
+    machine = _in_columns(plan)
+    return Stepper(plan, None if isinstance(machine, Choice) else machine)
 
 
 def _in_columns(plan: Plan) -> ColumnShard | Choice:

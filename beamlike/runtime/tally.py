@@ -110,16 +110,16 @@ class Tally:
             status: Its status, if it keeps windows.
             jump: The jump that its watermark did, if it did one.
         """
-        found: Counter[tuple[str, str]] = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         objects = {id(pane): pane for pane in panes}
         for address, count in Counter(map(id, panes)).items():  # one object for all of a firing
-            found["panes", objects[address].timing.value] += count
+            counts["panes", objects[address].timing.value] += count
         example = None
         for key, drop in drops:
-            found["dropped", drop.reason.value] += drop.count
+            counts["dropped", drop.reason.value] += drop.count
             if example is None:
                 example = _in_words(key, drop)
-        return cls._of(found, elements, example, status, jump)
+        return cls._of(counts, elements, example, status, jump)
 
     @classmethod
     def of_rows(
@@ -138,28 +138,28 @@ class Tally:
             tables: What comes out, see `beamlike.runtime.output`.
             status: Its status.
         """
-        found: Counter[tuple[str, str]] = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         example = None
         for table in tables:
             kind = pc.struct_field(table.column(MARKS), "kind")
             timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(kind))
             for value_count in timings.value_counts().to_pylist():
-                found["panes", value_count["values"]] += value_count["counts"]
-            found["retractions", ""] += _withdrawing(table)
+                counts["panes", value_count["values"]] += value_count["counts"]
+            counts["retractions", ""] += _withdrawing(table)
             dropped = pc.equal(kind, DROPPED_ROW)
             if not pc.any(dropped).as_py():  # nearly always
                 continue
             for row in _dropped(table.filter(dropped), plan.name):
                 reason = row[MARKS]["dropped"]["reason"]
                 counted = ("dropped", reason if reason in _REASONS else REJECTED)
-                found[counted] += row[MARKS]["dropped"]["count"]
+                counts[counted] += row[MARKS]["dropped"]["count"]
                 example = example or _row_in_words(plan, row)
-        return cls._of(found, elements, example, status, jump, plan.resolution)
+        return cls._of(counts, elements, example, status, jump, plan.resolution)
 
     @classmethod
     def _of(
         cls,
-        found: Mapping[tuple[str, str], int],
+        counts: Mapping[tuple[str, str], int],
         elements: int,
         example: str | None,
         status: ShardStatus | None,
@@ -180,7 +180,7 @@ class Tally:
                 jump.size if jump is not None and jump.held else None,
             )
         in_words = None if jump is None else str(jump)
-        return cls([found.get(what, 0) for what in COUNTED], stood, example, in_words)
+        return cls([counts.get(what, 0) for what in COUNTED], stood, example, in_words)
 
     @property
     def columns(self) -> tuple[int | str | None, ...]:

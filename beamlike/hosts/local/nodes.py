@@ -118,8 +118,8 @@ class _OnlyShard(_Only, Recorded):
     def run(self) -> Run:
         inside = Inside(self._stage.key_of, self._wire, self._worker.machine)
         for number, clock, watermark, tables, stepped in self._steps:
-            given = list(self._stage.given(tables))
-            noted = ShardTrace(0, 0, clock, watermark, given, stepped.outputs(), stepped.trace)
+            arrived = list(self._stage.given(tables))
+            noted = ShardTrace(0, 0, clock, watermark, arrived, stepped.outputs(), stepped.trace)
             inside.add(number, [noted])
         return inside.run
 

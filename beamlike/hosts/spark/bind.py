@@ -162,7 +162,7 @@ def batch_timestamp() -> "Column":
     made for each row takes most of the time.
     """
     constant = F.array(F.lit(0))
-    return F.zip_with(constant, constant, lambda one, other: F.current_timestamp()).getItem(0)
+    return F.zip_with(constant, constant, lambda left, other: F.current_timestamp()).getItem(0)
 
 
 def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":

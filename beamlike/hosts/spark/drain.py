@@ -234,5 +234,5 @@ def _opened(path: str) -> tuple["FileSystem", str]:
 def _numbers(files: "FileSystem", folder: str) -> set[int]:
     from pyarrow.fs import FileSelector
 
-    found = files.get_file_info(FileSelector(folder, allow_not_found=True))
-    return {int(file.base_name) for file in found if file.base_name.isdecimal()}
+    infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
+    return {int(file.base_name) for file in infos if file.base_name.isdecimal()}

@@ -60,7 +60,7 @@ def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
         rows: Streaming, with these columns.
         name: What the metric is called.
     """
-    columns = [F.col(each) for each in (*METRICS, *EXAMPLES)]
+    columns = [F.col(name) for name in (*METRICS, *EXAMPLES)]
     return rows.observe(name, *_metrics(columns, keeps_windows=True))
 
 

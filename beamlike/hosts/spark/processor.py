@@ -151,7 +151,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
         finally:
             work.close()
         rows = [[row[place] for place in places] for row in out]
-        made = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+        by_column = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
         kinds = {"shard": pa.int32(), "blob": pa.binary()}
         # Together blobs may be more than fits in one piece.
         return pa.table(
@@ -159,7 +159,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
                 name: pa.chunked_array(
                     [pa.array([_blob(value)], kinds[name]) for value in values], kinds[name]
                 )
-                for name, values in made.items()
+                for name, values in by_column.items()
             }
         )
 

@@ -49,8 +49,8 @@ class Packed:
 
 def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     packed = [
-        given.rows.mapInArrow(reported(packer(plan, index, given.assign)), PACKED)
-        for index, given in enumerate(inputs)
+        source.rows.mapInArrow(reported(packer(plan, index, source.assign)), PACKED)
+        for index, source in enumerate(inputs)
     ]
     return reduce(DataFrame.unionByName, packed)
 

@@ -93,9 +93,9 @@ class FileCache(StateCache):
     def _make_room(self) -> None:
         with os.scandir(self._folder) as entries:
             files = [(entry.stat(), entry.path) for entry in entries]
-        size = sum(found.st_size for found, _ in files)
-        for found, path in sorted(files, key=lambda file: file[0].st_mtime):
+        size = sum(stat.st_size for stat, _ in files)
+        for stat, path in sorted(files, key=lambda file: file[0].st_mtime):
             if size <= self._most:
                 break
             Path(path).unlink(missing_ok=True)
-            size -= found.st_size
+            size -= stat.st_size

@@ -119,8 +119,8 @@ def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _in_batches(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    each = rows.num_rows
+    size = rows.num_rows
     if rows.nbytes > AT_ONCE:
-        each = max(rows.num_rows * AT_ONCE // rows.nbytes, 1)
-    for index in range(0, rows.num_rows, max(each, 1)):
-        yield rows.slice(index, each)
+        size = max(rows.num_rows * AT_ONCE // rows.nbytes, 1)
+    for index in range(0, rows.num_rows, max(size, 1)):
+        yield rows.slice(index, size)

@@ -146,7 +146,7 @@ class SparkFrames(Frames):
             return F.struct(*(column(field.name) for field in kind.fields)).cast(kind).alias(other)
 
         renamed = [column(own).alias(shown) for shown, own in shared.items()]
-        return rows.select(*renamed, *(of(*each) for each in structs.items()), MARKS)
+        return rows.select(*renamed, *(of(*struct) for struct in structs.items()), MARKS)
 
     def pairs(
         self,

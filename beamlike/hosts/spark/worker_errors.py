@@ -162,14 +162,14 @@ def _ending_with_reason(waiting: Callable[..., Any]) -> Callable[..., Any]:
             return waiting(*args, **kwargs)
         except Exception as failure:
             text = str(failure)
-            found = _RAISED.search(text)
-            if found is None or not hasattr(failure, "_desc"):
+            raised = _RAISED.search(text)
+            if raised is None or not hasattr(failure, "_desc"):
                 advice = advice_on(text)
                 if advice is not None:
                     failure.add_note(advice)
                 raise
-            failure._desc = text[: found.end()].rstrip()
-            if found[2] == TransformError.__name__:
+            failure._desc = text[: raised.end()].rstrip()
+            if raised[2] == TransformError.__name__:
                 failure.add_note(AFTER_A_TRANSFORM_FAILED)
             raise failure.with_traceback(None) from None
 
@@ -208,9 +208,9 @@ def _error(cls: type[BeamlikeError], text: str) -> BeamlikeError:
         label, _, rest = text.partition(" raised ")
         problem, _, place = rest.rpartition(" for ")
         return cls(label.strip("'"), problem, place)
-    if issubclass(cls, UserFunctionError) and (found := _FUNCTION.match(text)):
-        place, comma, key = found[3].rpartition(", key ")
-        return cls(found[1], found[2], place, key) if comma else cls(found[1], found[2], key)
+    if issubclass(cls, UserFunctionError) and (match := _FUNCTION.match(text)):
+        place, comma, key = match[3].rpartition(", key ")
+        return cls(match[1], match[2], place, key) if comma else cls(match[1], match[2], key)
     try:
         return _with_text(cls(text), text)
     except TypeError:  # it needs more than a text
@@ -245,12 +245,12 @@ def _traceback(frames: list[str]) -> TracebackType | None:
     """A traceback through these places, the innermost last."""
     trace: TracebackType | None = None
     for line in reversed(frames):
-        if (found := _FRAME.match(line)) is None:
+        if (match := _FRAME.match(line)) is None:
             continue
         code = _fail.__code__.replace(
-            co_filename=found[1],
-            co_name=found[3],
-            co_qualname=found[3],
+            co_filename=match[1],
+            co_name=match[3],
+            co_qualname=match[3],
             co_linetable=_NOWHERE * len(_fail.__code__.co_code),
         )
         try:
@@ -258,5 +258,5 @@ def _traceback(frames: list[str]) -> TracebackType | None:
         except ZeroDivisionError as error:
             inner = error.__traceback__.tb_next if error.__traceback__ else None
             if inner is not None:
-                trace = TracebackType(trace, inner.tb_frame, 0, int(found[2]))
+                trace = TracebackType(trace, inner.tb_frame, 0, int(match[2]))
     return trace

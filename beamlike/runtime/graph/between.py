@@ -150,15 +150,15 @@ class Between:
     def _take(self, at: int, left: Mail) -> None:
         """Let a node take what it is given, and those that it paces what comes of each of it."""
         node, worker = self._node(at), self.workers[at]
-        given = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
-        if not any(given):
+        arriving = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
+        if not any(arriving):
             return
         after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
-        for found in taken(worker, given, left.report.metrics, str(at)):
-            for tag, bundle in found:
+        for tagged in taken(worker, arriving, left.report.metrics, str(at)):
+            for tag, bundle in tagged:
                 self._route(at, tag, bundle, left)
-            for each in after:
-                self._take(self.layers.number[each], left)
+            for follower in after:
+                self._take(self.layers.number[follower], left)
 
     def sent(self, received: Mail, part: int, early: "EarlyCombining") -> list[Sent]:
         """What goes to the shards of the next layer."""
@@ -170,9 +170,11 @@ class Between:
         for index, node in enumerate(layers.nodes):
             if not isinstance(node, StatefulNode) or layers.layer[index] <= self.layer:
                 continue
-            given = [self._formed_here(mail, index, source) for source in range(len(node.sources))]
-            if any(given):
-                combined = early.combined(index, given, mail, part)
+            bundles = [
+                self._formed_here(mail, index, source) for source in range(len(node.sources))
+            ]
+            if any(bundles):
+                combined = early.combined(index, bundles, mail, part)
                 for shard, table in combined.to_shards:
                     sent.append(Sent(shard, _elements(index, table, part, shard)))
                 for position, table in combined.to_fanout:

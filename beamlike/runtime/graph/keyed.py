@@ -157,8 +157,8 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     kinds = {table.schema.field("value_value").type for table in tables}
     if len(kinds) > 1:
         tables = [_on_wire(table, wire) for table in tables]
-    whole = pa.concat_tables(tables)
-    return [whole, *combined]
+    joined = pa.concat_tables(tables)
+    return [joined, *combined]
 
 
 def as_noted(table: pa.Table) -> pa.Table:
@@ -230,7 +230,7 @@ def bundle_of(panes: Panes, keys: NumberedKeys) -> Bundle:
 
 def each_pane(passes: Iterable[tuple[Pass, Sequence[bytes]]]) -> Iterator[tuple[int, bytes, Pane]]:
     """Each pane with its phase and its key in bytes."""
-    for one, blobs in passes:
-        for phase, panes in zip(one.phases, one.panes, strict=True):
-            found = panes_of(panes, panes.values[0].to_pylist())
-            yield from ((phase, blobs[key], pane) for key, pane in found)
+    for passed, blobs in passes:
+        for phase, panes in zip(passed.phases, passed.panes, strict=True):
+            pairs = panes_of(panes, panes.values[0].to_pylist())
+            yield from ((phase, blobs[key], pane) for key, pane in pairs)

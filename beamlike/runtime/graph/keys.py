@@ -285,9 +285,9 @@ def _whole(plain: Any, coders: Coders) -> Any:
         return _CONTAINERS[head[0]](parts)
     match head[0]:
         case "g":
-            made = object.__new__(_class(head[1:], coders))
-            made.__setstate__(parts[0])
-            return made
+            thing = object.__new__(_class(head[1:], coders))
+            thing.__setstate__(parts[0])
+            return thing
         case "c":
             return decoded(head[1:], parts[0], coders)
         case "C":

@@ -61,14 +61,14 @@ def computable_first(
 
 def _left(ends: Sequence[Node], known_sides: Sequence[SideInputNode]) -> set[Node]:
     """The nodes of a graph, without those that only make side inputs that are known."""
-    found, ahead = set[Node](), [*ends]
+    left, ahead = set[Node](), [*ends]
     while ahead:
         node = ahead.pop()
-        if node not in found:
-            found.add(node)
+        if node not in left:
+            left.add(node)
             sources = node.sources[:1] if node in known_sides else node.sources
             ahead += (edge.node for edge in sources)
-    return found
+    return left
 
 
 def _ends(edge: Edge, comes_to_end: Callable[[ReadNode], bool]) -> bool:

@@ -178,10 +178,12 @@ class Layer:
                 ShardWatermark(at, shard, status.output_watermark, status.output_before)
             )
             if stage.notes:
-                stands = stepped.status.watermark
+                watermark = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
-                given = list(stage.given(noted_of(arrived, self.layers.wire)))
-                traced = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
+                came = list(stage.given(noted_of(arrived, self.layers.wire)))
+                traced = ShardTrace(
+                    at, shard, now, watermark, came, stepped.outputs(), stepped.trace
+                )
                 report.traces.append(traced)
         return after
 

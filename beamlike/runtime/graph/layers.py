@@ -84,7 +84,7 @@ class Layers:
     @cached_property
     def resolution(self) -> Resolution:
         """What the times of its nodes count."""
-        return max((node.resolution for node in self.nodes), key=lambda each: each.per_ms)
+        return max((node.resolution for node in self.nodes), key=lambda unit: unit.per_ms)
 
     @cached_property
     def sources(self) -> Sequence[ReadNode]:
@@ -134,11 +134,11 @@ class Layers:
     @cached_property
     def layer(self) -> Sequence[int]:
         """The layer of each node."""
-        found: list[int] = []
+        layers: list[int] = []
         for node in self.nodes:
-            deepest = max((found[self.number[source.node]] for source in node.sources), default=0)
-            found.append(deepest + isinstance(node, StatefulNode))
-        return found
+            deepest = max((layers[self.number[source.node]] for source in node.sources), default=0)
+            layers.append(deepest + isinstance(node, StatefulNode))
+        return layers
 
     @cached_property
     def depth(self) -> int:
@@ -147,11 +147,11 @@ class Layers:
 
     @cached_property
     def readers(self) -> Mapping[Edge, Sequence[ReaderNode]]:
-        found: dict[Edge, list[ReaderNode]] = defaultdict(list)
+        readers: dict[Edge, list[ReaderNode]] = defaultdict(list)
         for index, node in enumerate(self.nodes):
             for source, edge in enumerate(node.sources):
-                found[edge].append(ReaderNode(index, source))
-        return found
+                readers[edge].append(ReaderNode(index, source))
+        return readers
 
     @cached_property
     def sharing(self) -> frozenset[int]:
@@ -177,13 +177,13 @@ class Layers:
     @cached_property
     def origins(self) -> Sequence[tuple[int, ...]]:
         """Of each node the sources and stateful nodes whose watermarks are its own."""
-        found: list[tuple[int, ...]] = []
+        origins: list[tuple[int, ...]] = []
         for node in self.nodes:
             own: dict[int, None] = {}
             for edge in node.sources:
-                own.update(dict.fromkeys(self._origins_of(edge, found)))
-            found.append(tuple(own))
-        return found
+                own.update(dict.fromkeys(self._origins_of(edge, origins)))
+            origins.append(tuple(own))
+        return origins
 
     def origins_of(self, edge: Edge) -> Sequence[int]:
         """The sources and stateful nodes whose watermarks are those of an edge."""
@@ -196,13 +196,13 @@ class Layers:
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:
         """Of each node the sources that it depends on."""
-        found: list[frozenset[int]] = []
+        roots: list[frozenset[int]] = []
         for index, node in enumerate(self.nodes):
             own = {index} if isinstance(node, ReadNode) else set()
-            found.append(
-                frozenset(own.union(*(found[self.number[source.node]] for source in node.sources)))
+            roots.append(
+                frozenset(own.union(*(roots[self.number[source.node]] for source in node.sources)))
             )
-        return found
+        return roots
 
     def put(self, mail: Mail, node: int, tag: str, bundle: Bundle) -> None:
         """Put what came out of a node into mail, if something reads it."""

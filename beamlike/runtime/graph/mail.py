@@ -265,6 +265,6 @@ def _bundle(columns: _Columns) -> Bundle:
             return ColumnBundle(values, timestamps, (spans[:, 0], spans[:, 1]))
         windows = Spans(*spans.T.tolist())
     else:
-        windows = [tuple(window_of(*span) for span in each) for each in spans]
+        windows = [tuple(window_of(*span) for span in pairs) for pairs in spans]
     of_each = panes * len(values) if len(panes) == 1 else [panes[number] for number in numbers]
     return Bundle(values, timestamps.tolist(), windows, of_each)

@@ -77,7 +77,7 @@ def _opened(blob: bytes) -> MainProgram:
 def name_in_main(thing: Any) -> str | None:
     """The name under which a `MainProgram` has added a class or a function; None: it has not."""
     name: str = thing.__qualname__
-    found: Any = None
+    held: Any = None
     for number, part in enumerate(name.split(".")):
-        found = getattr(found, part, None) if number else _installed.get(part)
-    return name if found is thing else None
+        held = getattr(held, part, None) if number else _installed.get(part)
+    return name if held is thing else None

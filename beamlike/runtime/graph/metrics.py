@@ -98,11 +98,11 @@ class MetricsRecorder:
 
     def by_step(self) -> "dict[str, MetricsRecorder]":
         """The metrics of each step apart."""
-        found: dict[str, MetricsRecorder] = {}
+        steps: dict[str, MetricsRecorder] = {}
         for part in _TOGETHER:
             for key, value in getattr(self, part).items():
-                getattr(found.setdefault(key.step, MetricsRecorder()), part)[key] = value
-        return found
+                getattr(steps.setdefault(key.step, MetricsRecorder()), part)[key] = value
+        return steps
 
     def of_step(self, label: str) -> "MetricsRecorder":
         """The same metrics as those of the step with this label."""

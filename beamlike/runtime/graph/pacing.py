@@ -21,15 +21,15 @@ def paced_by(node: Node, nodes: Iterable[Node]) -> list[Node]:
         node: The node that paces them.
         nodes: Those that may follow, in order.
     """
-    found = {node: None}
-    for each in nodes:
+    paced = {node: None}
+    for after in nodes:
         if (
-            isinstance(each, ParDoNode | WindowNode | FlattenNode)
-            and not (isinstance(each, ParDoNode) and each.do.paces)
-            and all(edge.node in found for edge in each.sources)
+            isinstance(after, ParDoNode | WindowNode | FlattenNode)
+            and not (isinstance(after, ParDoNode) and after.do.paces)
+            and all(edge.node in paced for edge in after.sources)
         ):
-            found[each] = None
-    return [*found][1:]
+            paced[after] = None
+    return [*paced][1:]
 
 
 def taken(
@@ -46,10 +46,10 @@ def taken(
     outputs = _from(worker, bundles)
     while True:
         with metrics.step(step), worker.errors_name_this_node():
-            found = list(islice(outputs, 1 if worker.paces else None))
-        if not found:
+            tagged = list(islice(outputs, 1 if worker.paces else None))
+        if not tagged:
             return
-        yield found
+        yield tagged
 
 
 def _from(worker: Worker, bundles: Sequence[Bundle]) -> Tagged:

@@ -103,8 +103,8 @@ def _way(thing: Any) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for _ in range(_DEEPEST):
         seen.add(id(thing))
-        found = ((name, part) for name, part in _inside(thing) if id(part) not in seen)
-        wrong = next(((name, part) for name, part in found if _refusal(part) is not None), None)
+        parts = ((name, part) for name, part in _inside(thing) if id(part) not in seen)
+        wrong = next(((name, part) for name, part in parts if _refusal(part) is not None), None)
         if wrong is None:
             return
         yield wrong
@@ -118,8 +118,8 @@ def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
         yield f"the object of {thing.__qualname__}", thing.__self__
     elif isinstance(thing, partial):
         yield "the function of a partial", thing.func
-        given = (*thing.args, *thing.keywords.values())
-        yield from (("an argument of a partial", argument) for argument in given)
+        values = (*thing.args, *thing.keywords.values())
+        yield from (("an argument of a partial", argument) for argument in values)
     elif isinstance(thing, Mapping):
         yield from ((f"the value of {key!r}", value) for key, value in thing.items())
     elif isinstance(thing, list | tuple | set | frozenset):

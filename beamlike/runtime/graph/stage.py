@@ -182,9 +182,9 @@ def plan_of(
         part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
             kind = ARROW[node.value_type]
-            found = None if _rounds(node) else columns_of(node.combine, kind)
-            if found is not None:
-                (typed, result), values = found, kind
+            typed_columns = None if _rounds(node) else columns_of(node.combine, kind)
+            if typed_columns is not None:
+                (typed, result), values = typed_columns, kind
                 part = Part("value", node.combine, 0, typed, result)
         parts = [part]
     share = MAX_FAILURES
@@ -314,15 +314,15 @@ class Stage:
             batch, late = attrs.evolve(batch, tables=together[0]), together[1]
         stepped = columns.step(store, batch, passes, index)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
-        for one in stepped.passes:
-            blobs = [blob for (blob,) in key_names(plan, one.keys)]
+        for passed in stepped.passes:
+            blobs = [blob for (blob,) in key_names(plan, passed.keys)]
             keys = NumberedKeys(blobs, self.key_of)
-            panes.append((one, blobs))
-            for phase, came in zip(one.phases, one.panes, strict=True):
-                found = bundle_of(came, keys)
+            panes.append((passed, blobs))
+            for phase, came in zip(passed.phases, passed.panes, strict=True):
+                bundle = bundle_of(came, keys)
                 if self.seen is not None:
-                    found = found.at(self._in_order(phase, came, blobs))
-                out.extend(found)
+                    bundle = bundle.at(self._in_order(phase, came, blobs))
+                out.extend(bundle)
         drops = [*late, *drops_of_step(plan, stepped)]
         return StageStepped(
             {MAIN: out} if out else {},

@@ -156,11 +156,11 @@ class Inside(Recorded):
         shards = sorted(noted, key=lambda shard: shard.shard)
         clock = max(shard.clock for shard in shards)
         watermark = min(shard.watermark for shard in shards)
-        given = [arrival for shard in shards for arrival in shard.arrived]
-        values = read_values((value for _, value, _ in given), self._wire)
+        noted_elements = [arrival for shard in shards for arrival in shard.arrived]
+        values = read_values((value for _, value, _ in noted_elements), self._wire)
         arrived: list[tuple[Any, Element]] = [
             (key, attrs.evolve(element, value=value))
-            for (key, _, element), value in zip(given, values, strict=True)
+            for (key, _, element), value in zip(noted_elements, values, strict=True)
         ]
         happenings: tuple[tuple[ScriptStep, bool], ...] = (
             (AdvanceClock(clock), clock > self._clock),

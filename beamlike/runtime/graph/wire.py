@@ -139,18 +139,18 @@ class Wire:
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind. A class that another process lacks is not to fail the rest.
         coders = self.coders
-        declared = [cloudpickle.dumps(each) for each in coders.by_type.items()]
+        declared = [cloudpickle.dumps(pair) for pair in coders.by_type.items()]
         return {"declared": declared, "others": attrs.evolve(coders, by_type={})}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        found = {}
-        for each in state["declared"]:
+        coders = {}
+        for blob in state["declared"]:
             try:
-                kind, coder = cloudpickle.loads(each)
+                kind, coder = cloudpickle.loads(blob)
             except (AttributeError, ImportError):
                 continue  # its class is not in this process, and so no value of it is
-            found[kind] = coder
-        self.__dict__.update(coders=attrs.evolve(state["others"], by_type=found))
+            coders[kind] = coder
+        self.__dict__.update(coders=attrs.evolve(state["others"], by_type=coders))
 
 
 def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:
@@ -161,21 +161,21 @@ def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:
     """
     doing = "encode"
     try:
-        made = coder.encode(value)
-        if isinstance(made, bytes):
+        blob = coder.encode(value)
+        if isinstance(blob, bytes):
             if not checks:
-                return made
+                return blob
             doing = "decode"
-            back = coder.decode(made)
+            back = coder.decode(blob)
             doing = "encode"
-            if _is_what_it_was(back, value, made, coder):
-                return made
+            if _is_what_it_was(back, value, blob, coder):
+                return blob
     except USER_RAISED as cause:
         problem = f"{coder}.{doing} raised {problem_of(cause)}"
         raise CoderError(f"{problem} for {short_repr(value)}") from cause
-    if not isinstance(made, bytes):
+    if not isinstance(blob, bytes):
         raise CoderError(
-            f"{coder}.encode must return bytes, and returned {short_repr(made)} for "
+            f"{coder}.encode must return bytes, and returned {short_repr(blob)} for "
             f"{short_repr(value)}"
         )
     raise CoderError(
@@ -184,14 +184,14 @@ def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:
     )
 
 
-def _is_what_it_was(back: Any, value: Any, made: bytes, coder: Coder) -> bool:
+def _is_what_it_was(back: Any, value: Any, blob: bytes, coder: Coder) -> bool:
     if type(back) is not type(value):
         return False
     compared: object = type(value).__eq__
     if compared is not object.__eq__:
         return is_same(back, value)
     # Their equality is not known, but for that of their bytes.
-    return not coder.is_deterministic() or coder.encode(back) == made
+    return not coder.is_deterministic() or coder.encode(back) == blob
 
 
 def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
@@ -288,8 +288,8 @@ def _rows(columns: list[Any]) -> list[Any]:
     return [*zip(*opened, strict=True)]
 
 
-def _remade(maker: Callable[..., Callable[[Any], Any]], given: Any, values: list[Any]) -> list[Any]:
-    return [*map(maker(*given), values)]
+def _remade(maker: Callable[..., Callable[[Any], Any]], args: Any, values: list[Any]) -> list[Any]:
+    return [*map(maker(*args), values)]
 
 
 @lru_cache(maxsize=1_000)
@@ -357,8 +357,8 @@ class _Pickler(FunctionPickler):
         if names is not None:
             reduced = obj.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
             if reduced[0] is copyreg.__newobj__:  # type: ignore[attr-defined]
-                _, *given = reduced[1]
-                return _empty, (kind, names, *given), *reduced[2:]
+                _, *arguments = reduced[1]
+                return _empty, (kind, names, *arguments), *reduced[2:]
         if isinstance(obj, type | FunctionType):
             known = name_in_main(obj)
             if known is not None:
@@ -383,14 +383,14 @@ def _fields_of(cls: type) -> tuple[str, ...] | None:
     return None
 
 
-def _empty(cls: type, names: tuple[str, ...], *given: Any) -> Any:
+def _empty(cls: type, names: tuple[str, ...], *arguments: Any) -> Any:
     """An object of a class that has fields, before these are filled.
 
     Raises:
         StateError: Today it has other fields.
     """
     _check_fields(cls, names)
-    return cls.__new__(cls, *given)
+    return cls.__new__(cls, *arguments)
 
 
 def _check_fields(cls: type, names: tuple[str, ...]) -> None:

@@ -138,9 +138,9 @@ def one_chunk(tables: Sequence[pa.Table]) -> pa.Table:
     Raises:
         UnsupportedError: A column does not fit.
     """
-    found = _overflow(tables)
-    if found is not None:
-        raise found
+    error = _overflow(tables)
+    if error is not None:
+        raise error
     return pa.concat_tables(tables, promote_options="default").combine_chunks()
 
 

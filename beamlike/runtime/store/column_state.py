@@ -68,13 +68,13 @@ class Numbered:
 
     def with_more(self, columns: Sequence[pa.ChunkedArray], rows: int) -> "Numbered":
         """The same keys, and after them those of other rows that are none of them."""
-        more = number_keys(columns, rows)
-        pairs = zip(self.columns, more.columns, strict=True)
+        added = number_keys(columns, rows)
+        pairs = zip(self.columns, added.columns, strict=True)
         return attrs.evolve(
             self,
-            number=np.append(self.number, self.count + more.number),
+            number=np.append(self.number, self.count + added.number),
             columns=[pa.concat_arrays(pair) for pair in pairs],
-            count=self.count + more.count,
+            count=self.count + added.count,
             how=(),
         )
 
@@ -113,17 +113,17 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
 def _key_column(column: pa.ChunkedArray) -> pa.Array:
     """A key column in one piece, whose equal values have equal bits: as in a dict of keys from
     `key_tuples`, every NaN is the same, and -0.0 is 0.0."""
-    whole = one_chunk(column)
-    if not pa.types.is_floating(whole.type):
-        return whole
-    data = numbers_of(whole) + 0.0
+    array = one_chunk(column)
+    if not pa.types.is_floating(array.type):
+        return array
+    data = numbers_of(array) + 0.0
     data[np.isnan(data)] = np.nan
-    return array_of(data, present_in(whole), whole.type)
+    return array_of(data, present_in(array), array.type)
 
 
 def _places(column: pa.Array, values: pa.Array) -> Ints:
-    found = pc.fill_null(pc.index_in(column, value_set=values), UNKNOWN)
-    places: Ints = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    index = pc.fill_null(pc.index_in(column, value_set=values), UNKNOWN)
+    places: Ints = index.to_numpy(zero_copy_only=False).astype(np.int64)
     return places
 
 
@@ -338,10 +338,10 @@ def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
 
 
 def _earliest(times: Lists) -> Ints:
-    found, some = np.full(len(times), NEVER, np.int64), times.lengths > 0
-    if some.any():
-        found[some] = np.minimum.reduceat(times.items, times.first[some])
-    return found
+    least, has = np.full(len(times), NEVER, np.int64), times.lengths > 0
+    if has.any():
+        least[has] = np.minimum.reduceat(times.items, times.first[has])
+    return least
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> Ints:

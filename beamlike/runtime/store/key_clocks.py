@@ -145,12 +145,12 @@ def saved_clocks(blob_at: Callable[[int], bytes | None], digests: Iterable[int])
     Raises:
         StateError: A blob is not there, or not what was written.
     """
-    found = [
+    tables = [
         _read(blob_at(_FIRST - bucket), int(digest))
         for bucket, digest in enumerate(digests)
         if digest != NEVER
     ]
-    return pa.concat_tables(found) if found else None
+    return pa.concat_tables(tables) if tables else None
 
 
 def _read(blob: bytes | None, digest: int) -> pa.Table:

@@ -222,9 +222,9 @@ class Pages:
             StateError: They are not there, or not what was written.
         """
         names = _names(digest, len(numbers))
-        found = [blob for blob in map(self._store.state_cache.find, names) if blob is not None]
-        if len(found) == len(names) and digest_of(before.encode(), *found) == digest:
-            return found
+        copies = [blob for blob in map(self._store.state_cache.find, names) if blob is not None]
+        if len(copies) == len(names) and digest_of(before.encode(), *copies) == digest:
+            return copies
         blobs = [self._blob(number) for number in numbers]
         if digest_of(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
             raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
@@ -255,9 +255,9 @@ def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
 def _pages(rows: pa.Table) -> Iterator[pa.Table]:
     """The rows in pages of equal length; a page of rows larger than most is cut once more."""
     count = max(-(-rows.nbytes // PAGE), 1)
-    each = max(-(-rows.num_rows // count), 1)
-    for index in range(0, rows.num_rows, each):
-        page = rows.slice(index, each)
+    size = max(-(-rows.num_rows // count), 1)
+    for index in range(0, rows.num_rows, size):
+        page = rows.slice(index, size)
         if page.nbytes > PAGE and page.num_rows > 1:
             yield from _pages(page)
         else:

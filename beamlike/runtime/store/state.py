@@ -201,10 +201,10 @@ class StateLayout:
             for part in self.plan.shown_parts
         ]
         times = ("start", "end", "timestamp", "session_start", "session_end")
-        whole = [(name, pa.int64()) for name in times]
+        numbers = [(name, pa.int64()) for name in times]
         info = [("timing", pa.string()), ("index", pa.int64()), ("nonspeculative", pa.int64())]
         info.append(("is_last", pa.bool_()))
-        return pa.struct([*whole, *info, *values])
+        return pa.struct([*numbers, *info, *values])
 
     def _pane_row(self, pane: Pane, window: Window, last: PaneInfo | None) -> dict[str, Any]:
         row: dict[str, Any] = {

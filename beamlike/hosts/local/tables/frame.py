@@ -37,7 +37,7 @@ class MicroBatch:
     watermark: int
     clock: int
     ended: bool = False
-    made: dict[int, pa.Table] = attrs.field(factory=dict, repr=False)
+    tables: dict[int, pa.Table] = attrs.field(factory=dict, repr=False)
 
 
 Make = Callable[[MicroBatch], pa.Table]
@@ -106,10 +106,10 @@ class TableFrame:
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """The rows of a micro-batch."""
-        made = batch.made.get(id(self))
-        if made is None:
-            made = batch.made[id(self)] = self._make(batch)
-        return made
+        table = batch.tables.get(id(self))
+        if table is None:
+            table = batch.tables[id(self)] = self._make(batch)
+        return table
 
     def select(self, *columns: Any) -> "TableFrame":
         """Other columns: names, a field as ``window.start``, or ``*`` for all.
@@ -119,10 +119,10 @@ class TableFrame:
             UnsupportedError: An expression of Spark, and no session.
         """
         named = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
-        if not all(isinstance(each, str) for each in named):
+        if not all(isinstance(name, str) for name in named):
             what = "select of an expression of Spark"
             return self.by_spark(what, lambda _, df: df.select(*named))
-        chosen = [path for given in named for path in found(self.fields, given, "select")]
+        chosen = [path for name in named for path in paths_of(self.fields, name, "select")]
         return self.with_fields([(path[-1], path) for path in chosen])
 
     def with_fields(self, fields: Sequence[tuple[str, Sequence[str]]]) -> "TableFrame":
@@ -215,26 +215,26 @@ class TableFrame:
         return f"TableFrame[{', '.join(fields)}]"
 
 
-def found(schema: pa.Schema, given: Any, argument: str) -> list[tuple[str, ...]]:
+def paths_of(schema: pa.Schema, name: Any, argument: str) -> list[tuple[str, ...]]:
     """The columns that are meant by a name, as paths.
 
     Raises:
         ColumnError: There is none.
         UnsupportedError: It is no name.
     """
-    if not isinstance(given, str):
+    if not isinstance(name, str):
         raise needs_spark(f"{argument} of an expression of Spark")
-    if given == "*":
-        return [(name,) for name in schema.names if name != MARKS]
-    if given in schema.names:
-        return [(given,)]
-    path = tuple(part.strip("`") for part in given.split("."))
+    if name == "*":
+        return [(column,) for column in schema.names if column != MARKS]
+    if name in schema.names:
+        return [(name,)]
+    path = tuple(part.strip("`") for part in name.split("."))
     inside: Any = schema
     for part in path:
         if part not in [field.name for field in inside]:
-            check_renamed(argument, given, schema.names)
-            known = [name for name in schema.names if name != MARKS]
-            raise ColumnError(f"{argument}: {no_column(given, known)}")
+            check_renamed(argument, name, schema.names)
+            known = [column for column in schema.names if column != MARKS]
+            raise ColumnError(f"{argument}: {no_column(name, known)}")
         dtype = inside.field(part).type
         inside = dtype if pa.types.is_struct(dtype) else ()
     return [path]

@@ -42,10 +42,10 @@ def read_timestamp(text: str) -> int | None:
     >>> read_timestamp("2013-01-01 05:15"), read_timestamp("2013-02-30")
     (1357017300000000, None)
     """
-    found = _TIMESTAMP.fullmatch(text.strip(_SPACES))
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text.strip(_SPACES))
+    if match is None:
         return None
-    sign, year, month, day, *time, fraction, zone = found.groups()
+    sign, year, month, day, *time, fraction, zone = match.groups()
     hour, minute, second = (int(part or 0) for part in time)
     days = _days(-int(year) if sign == "-" else int(year), int(month), int(day))
     if days is None or hour > 23 or minute > 59 or second > 59:
@@ -91,8 +91,8 @@ def _ahead(zone: str, local: int, text: str) -> int | None:
     try:
         if "/" not in zone:
             raise ZoneInfoNotFoundError
-        there = datetime(1970, 1, 1) + timedelta(microseconds=local)
-        gone = there.replace(tzinfo=ZoneInfo(zone)).utcoffset()
+        naive = datetime(1970, 1, 1) + timedelta(microseconds=local)
+        gone = naive.replace(tzinfo=ZoneInfo(zone)).utcoffset()
         assert gone is not None, "a zone knows how far it is ahead"
         return round(gone.total_seconds()) * 1_000_000
     except (ZoneInfoNotFoundError, OverflowError):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
-from beamlike.hosts.local.tables.frame import TableFrame, found
+from beamlike.hosts.local.tables.frame import TableFrame, paths_of
 from beamlike.hosts.local.tables.query import PackedTable, source_rows, table_of
 from beamlike.runtime import ddl
 from beamlike.runtime.frame_columns import FrameColumns, check_array
@@ -26,7 +26,7 @@ def _condition(rows: TableFrame, condition: Any, verb: str) -> Callable[[Row], b
     name = words[-1] if len(words) == 1 or negated else ""
     if not name.replace(".", "_").replace("`", "").isidentifier():
         return None
-    path = found(rows.fields, name, verb)[0]
+    path = paths_of(rows.fields, name, verb)[0]
 
     def holds(row: Row) -> bool:
         value: Any = row
@@ -214,11 +214,11 @@ class TableFrames(Frames):
             fixed = {name: row[name] for name in (*keys, *rest, MARKS)}
             return [
                 fixed
-                | {name: one and one[name] for name in of_left}
+                | {name: left_row and left_row[name] for name in of_left}
                 | {name: other and other[name] for name in of_right}
-                for one in row[left] or [None]
+                for left_row in row[left] or [None]
                 for other in row[right] or [None]
-                if not _is_data(row) or _is_kept(one is not None, other is not None, how)
+                if not _is_data(row) or _is_kept(left_row is not None, other is not None, how)
             ]
 
         fields = [rows.fields.field(name) for name in keys]

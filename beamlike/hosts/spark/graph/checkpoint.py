@@ -228,7 +228,7 @@ class Checkpoint:
         sent = self.layers.sent
         blobs = [(blob,) for place, mail in enumerate(mails) for blob in sent(mail, place)]
         message = self.spark.createDataFrame(blobs, MESSAGE).coalesce(1)
-        together = reduce(lambda some, more: some.unionByName(more), tables, message)
+        together = reduce(lambda rows, other: rows.unionByName(other), tables, message)
         together.write.mode(mode).parquet(self.messages)
 
     def _read(self, path: str) -> list[str] | None:

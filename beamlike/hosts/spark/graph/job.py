@@ -51,10 +51,10 @@ def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail])
         work = LayerWork(Layer(spread, index + 1))
         rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
-    found: dict[int, list[bytes]] = defaultdict(list)
+    of_step: dict[int, list[bytes]] = defaultdict(list)
     for row in left.select("step", "blob").collect():
-        found[row.step].append(bytes(row.blob))
-    return (Mail.opened(found[step]) for step in range(len(mails)))
+        of_step[row.step].append(bytes(row.blob))
+    return (Mail.opened(of_step[step]) for step in range(len(mails)))
 
 
 def _to_shards(spread: Spread, layer: int) -> Callable[[Batches], Batches]:
@@ -69,12 +69,12 @@ def _to_shards(spread: Spread, layer: int) -> Callable[[Batches], Batches]:
 
 def _blobs(tables: Batches) -> dict[int, list[bytes]]:
     """The blobs of each step, in the order of the steps."""
-    found: dict[int, list[bytes]] = defaultdict(list)
+    of_step: dict[int, list[bytes]] = defaultdict(list)
     for table in tables:
         steps, blobs = (table.column(name).to_pylist() for name in ("step", "blob"))
         for step, blob in zip(steps, blobs, strict=True):
-            found[step].append(blob)
-    return dict(sorted(found.items()))
+            of_step[step].append(blob)
+    return dict(sorted(of_step.items()))
 
 
 def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
@@ -82,11 +82,11 @@ def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
 
     def walk(batches: Batches) -> Batches:
         for step, blobs in _blobs(batches).items():
-            given = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
-            for made in run(iter([given])):
-                number = pa.array([step] * made.num_rows, pa.int32())
+            batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
+            for output in run(iter([batch])):
+                number = pa.array([step] * output.num_rows, pa.int32())
                 yield pa.RecordBatch.from_arrays(
-                    [number, *made.columns], ["step", *made.schema.names]
+                    [number, *output.columns], ["step", *output.schema.names]
                 )
 
     return walk

@@ -121,7 +121,7 @@ def _sent(entries: Sequence[Entry], spread: Spread, layer: int) -> "DataFrame":
 def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: Any) -> "DataFrame":
     """All entries through a function for ``mapInArrow``."""
     frames = (entry.rows.mapInArrow(reported(step(entry.take)), schema) for entry in entries)
-    return reduce(lambda some, more: some.unionByName(more), frames)
+    return reduce(lambda rows, other: rows.unionByName(other), frames)
 
 
 @attrs.frozen

@@ -187,11 +187,11 @@ def _fit(value: Any, dtype: T.DataType) -> Any:
         return None
     match dtype:
         case T.ArrayType() if isinstance(value, list | tuple | set | frozenset):
-            return [_fit(each, dtype.elementType) for each in value]
+            return [_fit(item, dtype.elementType) for item in value]
         case T.MapType() if isinstance(value, Mapping):
             return [
-                (_fit(key, dtype.keyType), _fit(each, dtype.valueType))
-                for key, each in value.items()
+                (_fit(key, dtype.keyType), _fit(item, dtype.valueType))
+                for key, item in value.items()
             ]
         case T.StructType():
             return _fit_struct(value, dtype)

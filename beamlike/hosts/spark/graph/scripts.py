@@ -46,7 +46,7 @@ def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
         before = {source: worker.output_watermark for source, worker in workers.items()}
         assert step.source is not None, "a script is of a source"
         with workers[step.source].errors_name_this_node():
-            found = list(workers[step.source].happen(step.events))
+            tagged = list(workers[step.source].happen(step.events))
         mail = Mail(
             reached=[
                 ShardWatermark(layers.number[source], 0, worker.output_watermark, before[source])
@@ -54,6 +54,6 @@ def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
             ],
             clock={layers.number[source]: step.clock for source in sources},
         )
-        for tag, bundle in found:
+        for tag, bundle in tagged:
             layers.put(mail, layers.number[step.source], tag, bundle)
         yield mail
