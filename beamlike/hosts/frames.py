@@ -170,7 +170,7 @@ class Frames(ABC):
 
     @abstractmethod
     def without_window(self, rows: Frame) -> Frame:
-        """The same rows, in no window."""
+        """Rows in no window."""
 
     @abstractmethod
     def union(self, frames: Sequence[Frame]) -> Frame:

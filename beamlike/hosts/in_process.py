@@ -62,7 +62,7 @@ def run_pipeline(
 
     Raises:
         TransformError: A function of the user's raised.
-        PipelineError: An element that is no pair of key and value reached a grouping.
+        PipelineError: An element that is not a pair of key and value reached a grouping.
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}

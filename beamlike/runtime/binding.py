@@ -82,7 +82,7 @@ def part_of(
     """The part of a plan for an aggregate; what it needs is added to ``inputs``.
 
     Raises:
-        ColumnError: It is no aggregate, or a column is missing or has a type that cannot be used.
+        ColumnError: It is not an aggregate, a column is missing, or has a type that cannot be used.
         CombineError: A declared type cannot be read or does not fit.
     """
     if not isinstance(wanted, Aggregate):

@@ -134,7 +134,7 @@ class ShardInput:
         tables: Rows or combined elements, in order of arrival, see `beamlike.runtime.envelope`.
         updates: Updates of the watermark. A lower one than before is ignored: a restarted query
             may report an older watermark at first.
-        clock: Processing time now (ms), likewise.
+        clock: Processing time now (ms). A lower one than before is ignored, too.
     """
 
     tables: Sequence[pa.Table]

@@ -26,7 +26,7 @@ def withdrawn_input(inputs: dict[str, Input]) -> int:
 
 
 def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.DataType]) -> Part:
-    """The same aggregate over rows of which some withdraw others.
+    """An aggregate over rows of which some withdraw others.
 
     Args:
         part: What it is where none do.

@@ -47,7 +47,7 @@ class FrameColumns:
         """A column, which has to be there once.
 
         Raises:
-            ColumnError: It is no name, or no column has it, or several have.
+            ColumnError: It is not a name, or no column has it, or several have.
         """
         if not isinstance(name, str):
             raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
@@ -117,7 +117,7 @@ class Input:
 
 
 def check_array(column: object, field: pa.Field) -> None:
-    """Refuse to make rows of what is no array.
+    """Refuse to make rows of what is not an array.
 
     Raises:
         ColumnError: It is of another type.

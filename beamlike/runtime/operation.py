@@ -25,7 +25,7 @@ class Operation(ABC):
         """A new one; a plan calls this once."""
 
     def in_resolution(self, resolution: Resolution) -> "Operation":
-        """The same, all of its times in the ticks of a resolution. A node of a graph need not have
+        """This operation, its times in the ticks of a resolution. A node of a graph need not have
         this: all nodes of a graph count the same, as they are made."""
         raise NotImplementedError
 

@@ -123,7 +123,7 @@ def packed(
 
 
 def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
-    """The same batches, some at a time: a few large blobs cost less than many small ones."""
+    """Batches, some at a time: a few large blobs cost less than many small ones."""
     gathered: list[pa.RecordBatch] = []
     for batch in batches:
         gathered.append(batch)
@@ -230,7 +230,7 @@ def _assigned(
 def _asked(
     plan: Plan, table: pa.Table, window_fn: WindowFn
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """The same, row by row. No watermark is known here, so the drops have none."""
+    """Rows with their windows, row by row. No watermark is known here, so the drops have none."""
     on_error = OnFailure(plan.on_error)
     rows, starts, ends = [], [], []
     dropped: list[tuple[Key, Drop]] = []

@@ -18,7 +18,7 @@ _COLUMNS: Final = {
     "is_last": ("pane['is_last']",),
     "on_time": ("=(pane.timing, 'ON_TIME')", "(pane.timing == ON_TIME)"),
 }
-"""The same as columns show themselves, of classic Spark and of Spark Connect."""
+"""These conditions as columns show themselves, of classic Spark and of Spark Connect."""
 
 _RETRACTION: Final = "retraction"
 _NOT_ALL: Final = ("(", '"', "\\", "--", "/*", "||", " or ", "not ", "case ", "between ")

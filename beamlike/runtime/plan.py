@@ -46,7 +46,7 @@ class Part:
     ``input`` is the position of its column among the plan's values, None if it needs none, a
     tuple of positions if its elements are tuples of several columns.
     ``result`` is the Arrow type of its value in the output. Where values have no Arrow type,
-    ``read`` makes them of what their column holds. A part that is not ``shown`` is no column of
+    ``read`` makes them of what their column holds. A part that is not ``shown`` is not a column of
     the output: the count of the rows that stand, last of all parts where some withdraw others.
     """
 
@@ -250,11 +250,11 @@ class Plan:
 
     @cached_property
     def longest_wait(self) -> int | None:
-        """See `WindowingStrategy.longest_wait`."""
+        """That of the strategy, see `WindowingStrategy.longest_wait`."""
         return self.strategy.longest_wait
 
     def in_resolution(self, resolution: Resolution) -> "Plan":
-        """The same plan, all of its times in the ticks of a resolution.
+        """This plan, all of its times in the ticks of a resolution.
 
         Raises:
             TimeError: A duration is finer than these.

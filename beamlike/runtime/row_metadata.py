@@ -7,7 +7,7 @@ its watermark, a row that was left out and still moves the watermark.
 They survive what users do to the columns because every verb keeps this one.
 
 Settings of a Spark session choose the types in which Arrow holds the other columns:
-``spark.sql.session.timeZone`` the zone of timestamps, which is no part of an instant, and
+``spark.sql.session.timeZone`` the zone of timestamps, which is not part of an instant, and
 ``spark.sql.execution.arrow.useLargeVarTypes`` how long texts are counted. The values are the same,
 and `canonical` gives them the types that plans, saved state and tables name.
 

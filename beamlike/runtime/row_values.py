@@ -1,8 +1,8 @@
 """What window functions and aggregates read of the rows of a plan.
 
-A plan carries a row as a tuple of columns, which is no user's value: the user names the columns
-that the window function is given. The columnar machine does not look at values itself: which rows
-end their session is decided before, and aggregates are folds over columns.
+A plan carries a row as a tuple of columns, which is not a value of the user: the user names the
+columns that the window function is given. The columnar machine does not look at values itself:
+which rows end their session is decided before, and aggregates are folds over columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence

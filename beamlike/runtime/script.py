@@ -117,7 +117,7 @@ class Run:
         return tuple(output for output in self.outputs if isinstance(output.effect, Drop))
 
     def with_keys(self, key_of: Callable[[Any], Hashable]) -> "Run":
-        """The same run, with what this makes of each key in its place."""
+        """This run, with what this makes of each key in its place."""
         script = (
             Arrive(tuple((key_of(key), element) for key, element in step.elements))
             if isinstance(step, Arrive)

@@ -230,7 +230,7 @@ def _dropped(rows: pa.Table, stage: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
-    """The same of a dropped row, whose key has columns with names."""
+    """A dropped row in words; its key has columns with names."""
     dropped = row[MARKS]["dropped"]
     words = [dropped["reason"]]
     words += (f"{name}={short_repr(row[name])}" for name in plan.keys)

@@ -56,7 +56,7 @@ class HostReport:
     clock: int
 
     def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
-        """The same, in ticks."""
+        """The updates and the clock in ticks."""
         updates = [
             attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
             for update in self.updates

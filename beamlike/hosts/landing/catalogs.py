@@ -79,7 +79,6 @@ class SparkTable(Target):
     reads_names_in_any_case: ClassVar[bool] = True
 
     def check(self) -> None:
-        """See `Target.check`."""
         needs("a table of Spark's catalogs", "spark")
         if not isinstance(self.table, str) or not self.table.strip():
             raise ColumnError(f"table must be the name of a table, got {self.table!r}")
@@ -93,11 +92,9 @@ class SparkTable(Target):
 
     @property
     def place(self) -> str:
-        """See `Target.place`."""
         return self.table
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        """See `Target.write`."""
         catalog = _Catalog(_session(), self)
         guard = _Guard(catalog, batch.query)
         last, rollbacks = guard.last_batch()

@@ -35,7 +35,6 @@ class _InFile(SqlTarget):
 
     @property
     def place(self) -> str:
-        """See `Target.place`."""
         return repr((realpath(self.database), self.table.casefold()))
 
 
@@ -58,7 +57,6 @@ class SQLite(_InFile):
     instants_as_text: ClassVar[bool] = True
 
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
-        """See `SqlTarget.errors_of_rows`."""
         return sqlite3.IntegrityError, sqlite3.DataError, OverflowError
 
     def unlandable(self, batch: Batch) -> Mapping[int, str]:
@@ -72,13 +70,11 @@ class SQLite(_InFile):
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
         connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
         with closing(connection), _committed(connection, "BEGIN IMMEDIATE"):
             yield connection.cursor()
 
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
         rows = cursor.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         return {name: kind for _, name, kind, *_ in rows}
 
@@ -102,7 +98,6 @@ class DuckDB(_InFile):
     column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
 
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
-        """See `SqlTarget.errors_of_rows`."""
         import duckdb
 
         return (
@@ -112,14 +107,12 @@ class DuckDB(_InFile):
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
         import duckdb
 
         with closing(duckdb.connect(self.database)) as connection, _committed(connection, "BEGIN"):
             yield connection
 
     def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:
-        """See `SqlTarget.execute_all`."""
         for row in rows:
             cursor.execute(statement, list(row))
 
@@ -152,7 +145,6 @@ class Postgres(SqlTarget):
     longest_name: ClassVar[int | None] = 63
 
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
-        """See `SqlTarget.errors_of_rows`."""
         import psycopg
         from psycopg.errors import ProgramLimitExceeded
 
@@ -169,7 +161,6 @@ class Postgres(SqlTarget):
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
         import psycopg
 
         # Leaving the block commits; whatever is raised in it rolls back.

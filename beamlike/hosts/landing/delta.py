@@ -42,17 +42,14 @@ class Delta(Target):
     reads_names_in_any_case: ClassVar[bool] = True
 
     def check(self) -> None:
-        """See `Target.check`."""
         needs("a table of Delta Lake", "delta")
         check_name("uri", self.uri)
 
     @property
     def place(self) -> str:
-        """See `Target.place`."""
         return self.uri.rstrip("/") if "://" in self.uri else realpath(self.uri)
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        """See `Target.write`."""
         changed = self._merge(batch)
         if batch.dropped is not None and dead_letters is not None:
             folder = self.uri.rstrip("/").rpartition("/")[0]

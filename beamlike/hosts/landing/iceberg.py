@@ -56,7 +56,6 @@ class Iceberg(Target):
     nested_types: ClassVar[frozenset[ValueType]] = _HOLDS
 
     def check(self) -> None:
-        """See `Target.check`."""
         needs("a table of Iceberg", "iceberg")
         check_name("table", self.table)
         from pyiceberg.utils.config import Config
@@ -79,7 +78,6 @@ class Iceberg(Target):
         )
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        """See `Target.write`."""
         from pyiceberg.expressions import In
 
         changed = False

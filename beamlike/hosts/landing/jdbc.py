@@ -56,12 +56,10 @@ class JDBC(Target):
     nested_types: ClassVar[frozenset[ValueType]] = JSON_TYPES
 
     def check(self) -> None:
-        """See `Target.check`."""
         check_name("table", self.table)
 
     @property
     def place(self) -> str:
-        """See `Target.place`."""
         return repr((self.url, self.table))
 
     def unlandable(self, batch: Batch) -> Mapping[int, str]:
@@ -73,7 +71,6 @@ class JDBC(Target):
         }
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        """See `Target.write`."""
         database = _Database.of(self, _session(), batch.row_key)
         # No row has a longer key, and the table of keys has no room for it.
         gone = [row_key for row_key in batch.gone if len(row_key) <= _KEY_LENGTH]

@@ -72,7 +72,6 @@ class SqlTarget(Target):
         """What the database raises where it is a row that cannot be put."""
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        """See `Target.write`."""
         try:
             return self._write(batch, dead_letters)
         except self.errors_of_rows() as error:
@@ -120,7 +119,6 @@ class SqlTarget(Target):
         return {**self._problems(batch, start, middle), **self._problems(batch, middle, stop)}
 
     def check(self) -> None:
-        """See `Target.check`."""
         if self.needed is not None:
             needs(*self.needed)
         check_name("table", self.table)

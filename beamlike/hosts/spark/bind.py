@@ -158,7 +158,7 @@ def batch_timestamp() -> "Column":
 
     Spark puts ``current_timestamp()`` into the code that it generates, as a number. So the code
     would differ between micro-batches, and each of them would compile it anew and run it cold.
-    ``zip_with`` is no part of that code: it is called. Its arrays are constants, as one that is
+    ``zip_with`` is not part of that code: it is called. Its arrays are constants, as one that is
     made for each row takes most of the time.
     """
     constant = F.array(F.lit(0))
@@ -177,7 +177,7 @@ def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
 
 
 def without_window(df: "DataFrame") -> "DataFrame":
-    """The same rows, in no window."""
+    """Rows in no window."""
     loose = F.col(MARKS).withField("start", F.lit(None).cast("long"))
     return df.withColumn(MARKS, loose.withField("end", F.lit(None).cast("long")))
 

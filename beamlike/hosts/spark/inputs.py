@@ -41,7 +41,7 @@ def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
     """The type of a column, which has to be there once.
 
     Raises:
-        ColumnError: It is no name, or no column has it, or several have.
+        ColumnError: It is not a name, or no column has it, or several have.
     """
     columns_of(df).field(name, argument)
     return df.schema[name].dataType

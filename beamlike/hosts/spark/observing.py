@@ -28,13 +28,13 @@ class Observed:
 
 
 def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
-    """The same rows, whose tallies Spark reports in its progress: a metric for each node.
+    """Rows whose tallies Spark reports in its progress: a metric for each node.
 
     Panes are counted by timing and drops by reason; those of groupings before count where they
     happened. ``elements`` counts the rows that were given to the grouping, those that it dropped
     among them, and ``merges`` the live windows that became part of another.
 
-    The others are no counts, and a source has none of them. ``windows_open`` are the windows that
+    The others are not counts, and a source has none of them. ``windows_open`` are the windows that
     the shards keep, ``watermark`` is the least of their input watermarks (ms), ``deadline`` the
     least event time that a window waits for the watermark to pass (ms), and ``clock_deadline`` the
     same of processing time. They are null while there is none, and where no shard was stepped, as
@@ -54,7 +54,7 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
 
 
 def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
-    """The same of one grouping, whose tallies lie in columns: see `TALLY_TYPE`.
+    """Rows of one grouping, whose tallies lie in columns: see `observing`, and `TALLY_TYPE`.
 
     Args:
         rows: Streaming, with these columns.

@@ -32,7 +32,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
         UnsupportedError: The session cannot repartition state.
         EnvironmentProblem: Files that the session writes there twice keep their first content.
         StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
-            ``output`` is no folder of Spark's file sink.
+            ``output`` is not a folder of Spark's file sink.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -96,7 +96,7 @@ class SparkFrames(Frames):
             check_expressions(rows, column)
             dtype, items = rows.select(column).schema[0].dataType, column
         check_array(column, field_of(as_, dtype))
-        # One row stays for each that is no data: an outer explode makes it of null.
+        # One row stays for each that is not data: an outer explode makes it of null.
         item = F.explode_outer(F.when(is_data(), items))
         return self.where(rows, F.size(items) > 0).withColumn(as_, item)
 
@@ -197,7 +197,7 @@ class SparkFrames(Frames):
 
 
 _column = column
-"""The same, where an argument has the name."""
+"""`column`, where an argument has that name."""
 
 
 def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column | str"]:

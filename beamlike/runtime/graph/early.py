@@ -143,7 +143,7 @@ class EarlyCombiner:
         return self._spread(keyed, blobs, lifted, part, to_shards)
 
     def _reduced(self, keyed: Keyed, bound: WatermarkBound) -> tuple[Keyed, Ints] | None:
-        """See `reduced`. None, too, where an element may be late, or all have to be noted."""
+        """Elements `reduced`; None, too, where one may be late, or all have to be noted."""
         strategy, fold = self._plan.strategy, self._node.combine.whole_numbers_fold
         if fold is None or not isinstance(keyed.keys, OneKey) or len(keyed.keys) < _PAYS:
             return None

@@ -40,7 +40,7 @@ _AS_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
 
 
 class UnfitKeyError(PipelineError):
-    """Something is no key for other processes."""
+    """Something cannot be a key for other processes."""
 
 
 class UncertainKeyError(UnfitKeyError):
@@ -101,7 +101,7 @@ class _Readable(str):
 def readable_key(blob: bytes) -> Any:
     """The key that has these bytes, for people to read: no class is imported, no coder called.
 
-    An object is a text, as ``orders.Place('Rome', 3)``. What is no key is its bytes as text.
+    An object is a text, as ``orders.Place('Rome', 3)``. What cannot be a key is its bytes as text.
     """
     try:
         return _readable(json.loads(blob))

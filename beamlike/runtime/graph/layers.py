@@ -227,7 +227,7 @@ class Layers:
 
         Raises:
             PipelineError: As `sent`.
-            UnsupportedError: Likewise.
+            UnsupportedError: As `sent`.
         """
         try:
             blobs = [*mail.handed_on(self.wire, place)]

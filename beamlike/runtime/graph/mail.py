@@ -176,7 +176,7 @@ class Mail:
             nodes: The numbers of the nodes whose machines are here; None: of all.
 
         Raises:
-            StateError: Something is no batch.
+            StateError: Something is not a batch.
         """
         mail = cls()
         for envelope in sorted(map(Envelope.opened, blobs), key=attrgetter("order")):

@@ -105,7 +105,7 @@ class MetricsRecorder:
         return steps
 
     def of_step(self, label: str) -> "MetricsRecorder":
-        """The same metrics as those of the step with this label."""
+        """These metrics as those of the step with this label."""
         parts = (getattr(self, part).items() for part in _TOGETHER)
         return MetricsRecorder(
             *({MetricKey(label, key.metric): value for key, value in part} for part in parts)

@@ -31,7 +31,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     """Everything that happens to the sources among these nodes, in order.
 
     Raises:
-        UnsupportedError: A source has an origin that is no script.
+        UnsupportedError: A source has an origin that is not a script.
     """
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     scripts = {source: _script_of(source) for source in sources}

@@ -215,7 +215,7 @@ class StageStepped:
         merges: The merges of live windows, by key.
         status: The status of the shard then.
         outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
-        trace: Likewise what the machine traced.
+        trace: For traces: what the machine traced.
         panes: Which panes came out of which key, for a log.
     """
 

@@ -199,7 +199,7 @@ class StatefulWorker(Worker, Recorded):
         """What the machine is given of the elements, by key."""
 
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
-        """The same in columns."""
+        """What the machine is given of the elements, in columns."""
         arriving = list(self.arriving(bundles))
         return Keyed(
             [key for key, _ in arriving],

@@ -57,7 +57,7 @@ class ShardTrace:
         arrived: Each element that it was given: its key and its value in bytes, and itself
             without its value.
         outputs: What came out, in order: in which phase, of which key, and what.
-        trace: What the machine traced, likewise.
+        trace: What the machine traced, in order: in which phase, of which key, and what.
     """
 
     node: int

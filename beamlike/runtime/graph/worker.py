@@ -144,5 +144,5 @@ class Worker(ABC):
     def setup(self) -> None:  # noqa: B027 (most have no use for it)
         """Before anything happens."""
 
-    def teardown(self) -> None:  # noqa: B027 (likewise)
+    def teardown(self) -> None:  # noqa: B027 (most have no use for it)
         """After everything."""

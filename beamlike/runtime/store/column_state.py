@@ -67,7 +67,7 @@ class Numbered:
     how: tuple[_Column, ...] = ()
 
     def with_more(self, columns: Sequence[pa.ChunkedArray], rows: int) -> "Numbered":
-        """The same keys, and after them those of other rows that are none of them."""
+        """These keys, and after them those of other rows that are none of them."""
         added = number_keys(columns, rows)
         pairs = zip(self.columns, added.columns, strict=True)
         return attrs.evolve(
@@ -175,7 +175,7 @@ class ColumnState:
         )
 
     def waits(self, saved: pa.Table, key: Ints) -> Table:
-        """The same windows without what they hold: what they wait for, and hold back."""
+        """Windows without what they hold: what they wait for, and hold back."""
         column = {name: saved.column(name) for name in self.schema.names}
         bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
 

@@ -47,7 +47,8 @@ class ShardStatus:
         merges: Live windows that became part of another in this step.
         deadline: The least event time that a window waits for the watermark to pass (ms); None if
             none does.
-        clock_deadline: The least processing time that one waits for the clock to pass, likewise.
+        clock_deadline: The least processing time that one waits for the clock to pass (ms);
+            None if none does.
         clock: Processing time (ms).
         known: The greatest event time of each input before the step (ms), as far as it has a clock
             of its own; None before its first row.

@@ -142,13 +142,13 @@ class TableFrame:
         return self.with_fields([(name, (name,)) for name in self.columns if name not in columns])
 
     def withColumnRenamed(self, existing: str, new: str) -> "TableFrame":
-        """The same columns, one of them with another name."""
+        """Its columns, one of them with another name."""
         _check_names("withColumnRenamed", (existing, new))
         named = [(new if name == existing else name, (name,)) for name in self.columns]
         return self.with_fields(named)
 
     def withMetadata(self, column: str, metadata: dict[str, Any]) -> "TableFrame":
-        """The same rows, with a note at one of the columns."""
+        """Its rows, with a note at one of the columns."""
         index = self.columns.index(column)
         field = self.fields.field(index)
         field = field.with_metadata({**(field.metadata or {}), **metadata})
@@ -220,7 +220,7 @@ def paths_of(schema: pa.Schema, name: Any, argument: str) -> list[tuple[str, ...
 
     Raises:
         ColumnError: There is none.
-        UnsupportedError: It is no name.
+        UnsupportedError: It is not a name.
     """
     if not isinstance(name, str):
         raise needs_spark(f"{argument} of an expression of Spark")

@@ -60,7 +60,7 @@ class TableFrames(Frames):
         return None
 
     def check_stream(self, df: TableFrame) -> None:
-        """Nothing can be missing here."""
+        """Accept any stream: nothing can be missing here."""
 
     def source_rows(self, df: TableFrame, times: EventTimes) -> TableFrame:
         return source_rows(df, times)

@@ -265,7 +265,7 @@ class Shown:
             owner: Who wants them, for messages.
 
         Raises:
-            PipelineError: It is no schema.
+            PipelineError: It is not a schema.
         """
         coder = schema if isinstance(schema, Coder) else None
         words = ENCODED if isinstance(schema, Coder) else schema

@@ -169,7 +169,7 @@ def run_pipelines_on_spark(
     Raises:
         TransformError: A function of the user's raised.
         PipelineError: An element reached a node that cannot take it.
-        UnsupportedError: A source has an origin that is no script.
+        UnsupportedError: A source has an origin that is not a script.
     """
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in pipeline.shown]

@@ -66,7 +66,7 @@ class Columns:
         """Elements as rows.
 
         Raises:
-            PipelineError: An element is no row of these columns, or a value does not fit its
+            PipelineError: An element is not a row of these columns, or a value does not fit its
                 column. Says which.
         """
         names = self.schema.fieldNames()

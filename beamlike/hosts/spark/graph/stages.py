@@ -27,7 +27,7 @@ LEFT: Final = f"{SHOWN} int, {MESSAGE}"
 SENT: Final = f"shard int, {MESSAGE}"
 """What goes to the shards of a layer."""
 SPREAD: Final = f"{SENT}, way int"
-"""The same, and combined elements without a shard, by the tasks that combine them further."""
+"""`SENT`, and combined elements without a shard, by the tasks that combine them further."""
 Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
 """Numbers of wanted edges, and what makes rows of their elements."""
 
