@@ -45,10 +45,10 @@ ROOMS = {
 }
 
 WORDS = {
-    "at": 245,
+    "at": 203,
     "it": 150,
     "given": 157,
-    "kind": 173,
+    "kind": 123,
     "found": 104,
     "own": 76,
     "words": 105,

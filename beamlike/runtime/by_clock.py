@@ -180,10 +180,10 @@ def script_by_clock(
 def with_clock(events: Iterable[tuple[int, ScriptStep]]) -> Script:
     """Steps with the readings of the clock at which they happen, as a script. It begins at 0."""
     script, clock = list[ScriptStep](), 0
-    for at, step in events:
-        if at > clock:
-            clock = at
-            script.append(AdvanceClock(at))
+    for instant, step in events:
+        if instant > clock:
+            clock = instant
+            script.append(AdvanceClock(instant))
         script.append(step)
     return tuple(script)
 

@@ -201,13 +201,13 @@ class ColumnShard:
         self, index: Index, rows: Rows, state: State, deadlines: tuple[Ints, Ints], active: Bools
     ) -> None:
         """What the index has to know of rows whose keys have no step."""
-        at = np.nonzero(rows.lives & ~active)[0]
-        if not len(at):
+        places = np.nonzero(rows.lives & ~active)[0]
+        if not len(places):
             return
         bucket = rows.table.column("bucket").to_numpy()
         withdrawn = saved_withdrawn_at(rows.table)
         known = (bucket, *deadlines, self._holds(state, withdrawn))
-        _note(index, *(column[at] for column in known))
+        _note(index, *(column[places] for column in known))
 
     def _holds(self, state: State, withdrawn: Ints | None) -> Ints:
         """Where each window holds back the output watermark of the shard (ms); `NEVER`: nowhere.
@@ -262,12 +262,12 @@ class ColumnShard:
 
     def _load(self, rows: Rows, saved_state: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""
-        at = np.nonzero(active)[0]
-        number = keys.number[len(keys.number) - len(active) :][at]
+        places = np.nonzero(active)[0]
+        number = keys.number[len(keys.number) - len(active) :][places]
         # A key without windows starts at the watermark.
         output = np.full(keys.count, saved_state.watermark, np.int64)
-        output[number] = saved_state.output_watermark[at]
-        some = rows.table if len(at) == len(active) else rows.table.take(pa.array(at))
+        output[number] = saved_state.output_watermark[places]
+        some = rows.table if len(places) == len(active) else rows.table.take(pa.array(places))
         table = self.layout.load(some, number)
         state = State(saved_state.watermark, saved_state.clock, output, table)
         # Keys that had no step for a while have an old output watermark.

@@ -322,11 +322,11 @@ _NUMBER: Final = ARROW[int]
 def as_column(values: Sequence[Any]) -> pa.Array | None:
     """The values as an Arrow array, if they are all of one plain type and fit; else None."""
     kinds = set(map(type, values))
-    kind = ARROW.get(kinds.pop()) if len(kinds) == 1 else None
-    if kind is None:
+    dtype = ARROW.get(kinds.pop()) if len(kinds) == 1 else None
+    if dtype is None:
         return None
     try:
-        return pa.array(values, kind)
+        return pa.array(values, dtype)
     except (pa.ArrowException, OverflowError, UnicodeError):  # too large, or no Unicode
         return None
 

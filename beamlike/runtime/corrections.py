@@ -42,10 +42,10 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
             f"aggregate {part.name!r}: {wanted.kind} cannot take a value back, and rows of the "
             "grouping before are withdrawn; use a function that does not evict"
         )
-    at = part.input if isinstance(part.input, tuple) else (part.input,)
+    paths = part.input if isinstance(part.input, tuple) else (part.input,)
     if part.input is None:
         return attrs.evolve(part, fn=NetCount(), input=withdrawn)
-    columns = [path for path in at if path is not None]
+    columns = [path for path in paths if path is not None]
     net = attrs.evolve(part, input=(*columns, withdrawn))
     if wanted.kind == "count":
         return attrs.evolve(net, fn=NetCountValues())

@@ -45,9 +45,9 @@ def read_type(text: str) -> pa.DataType:
         ColumnError: The text cannot be read, with the place.
     """
     reader = _Reader(text)
-    kind = reader.type()
+    dtype = reader.type()
     reader.ends()
-    return kind
+    return dtype
 
 
 class _Reader:

@@ -191,10 +191,10 @@ def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:
 def updates_in(table: pa.Table) -> list[InputUpdate]:
     """What `updates_table` made columns of."""
     return [
-        SourceProgress(of, at, part, start, senders)
+        SourceProgress(of, mark, part, start, senders)
         if shard is None
-        else ShardWatermark(of, shard, at, before)
-        for of, shard, part, at, before, start, senders in _rows(table)
+        else ShardWatermark(of, shard, mark, before)
+        for of, shard, part, mark, before, start, senders in _rows(table)
     ]
 
 

@@ -128,8 +128,8 @@ class _InColumns:
         else:
             bundle = PlainBundle(arrivals_of(plan, self._folds, arrived, keys.number))
         lifted, drops = self._lifting.lift(bundle, keys.count, watermark)
-        at = plan.resolution.earliest if watermark is None else watermark
-        dropped = list(keyed_drops(plan, drops, arrived, at))
+        bound = plan.resolution.earliest if watermark is None else watermark
+        dropped = list(keyed_drops(plan, drops, arrived, bound))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
 
     def _table(self, lifted: LiftedArrivals, keys: Numbered, hashes: Ints) -> pa.Table:

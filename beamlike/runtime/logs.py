@@ -196,16 +196,18 @@ def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLIS
     return ", ".join((*words, f"at {unit.show_instant(timestamp)}"))[:_EXAMPLE]
 
 
-def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int) -> list[Delivered]:
+def delivered_rows(
+    plan: Plan, table: pa.Table, times: pa.ChunkedArray, index: int
+) -> list[Delivered]:
     """What rows for the packer say of the event times of their source, if that can jump.
 
     Args:
         plan: The stage.
         table: The rows.
         times: Their event times (ms); null for those that move no watermark.
-        at: The position of their input.
+        index: The position of their input.
     """
-    source = plan.source if plan.clocks is None else plan.clocks.inputs[at]
+    source = plan.source if plan.clocks is None else plan.clocks.inputs[index]
     least, greatest = pc.min_max(times).as_py().values()
     if not isinstance(source, SourceClock) or greatest is None:
         return []
@@ -217,8 +219,8 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
     keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
     last = row_words(keys, greatest, plan.resolution)
     if greatest - least <= gap:
-        return [Delivered(at, [(least, greatest)], last)]  # no gap among them is large enough
-    return [delivered_by(at, times.drop_null().to_numpy(), last)]
+        return [Delivered(index, [(least, greatest)], last)]  # no gap among them is large enough
+    return [delivered_by(index, times.drop_null().to_numpy(), last)]
 
 
 def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:
@@ -255,12 +257,12 @@ def jump_of_stage(
     of_source: dict[int, list[Delivered]] = {}
     for row in rows:
         of_source.setdefault(row.source, []).append(row)
-    for at, own in of_source.items():
-        source = clocks.inputs[at]
-        known = status.known[at] if status.known else None
+    for place, own in of_source.items():
+        source = clocks.inputs[place]
+        known = status.known[place] if status.known else None
         if not isinstance(source, SourceClock):
             continue
-        reached = status.reached[at]
+        reached = status.reached[place]
         if reached is not None and (held := held_jump(source, own, reached, status.clock)):
             return held
         if known is not None and known > source.resolution.earliest and wait is not None:

@@ -104,7 +104,7 @@ class LookUp(Operation):
 
     @property
     def results(self) -> Types:
-        return {**{name: kind for _, name, kind in self._shown}, **self.side}
+        return {**{name: dtype for _, name, dtype in self._shown}, **self.side}
 
     @property
     def why_key_by_key(self) -> str:
@@ -124,7 +124,7 @@ class LookUp(Operation):
     @property
     def _shown(self) -> list[tuple[int, str, pa.DataType]]:
         """Position, name and type of the main columns that the result has."""
-        named = [(index, name, kind) for index, (name, kind) in enumerate(self.main.items())]
+        named = [(index, name, dtype) for index, (name, dtype) in enumerate(self.main.items())]
         return [column for column in named if column[1] not in self.hidden]
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
@@ -135,19 +135,20 @@ class LookUp(Operation):
             rows = pa.list_(pa.struct(list(self.side.items())))
             return {"side": pa.scalar(list(value.content), rows)}
         return {
-            name: pa.scalar(value.value[at], dtype)
-            for at, name, dtype in self._shown
+            name: pa.scalar(value.value[index], dtype)
+            for index, name, dtype in self._shown
             if name != PANE_BEFORE
         }
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         pairs = [(None, None) if value is None else value for value in values]
         main = [
-            pa.array([row and row[at] for row, _ in pairs], kind) for at, _, kind in self._shown
+            pa.array([row and row[index] for row, _ in pairs], dtype)
+            for index, _, dtype in self._shown
         ]
         side = [
-            pa.array([item and item[name] for _, item in pairs], kind)
-            for name, kind in self.side.items()
+            pa.array([item and item[name] for _, item in pairs], dtype)
+            for name, dtype in self.side.items()
         ]
         return main + side
 

@@ -357,8 +357,8 @@ def keyed_drops(
 def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
     """The values of panes, column by column."""
     kinds = plan.operation.results.items()
-    for values, (name, kind) in zip(panes.values, kinds, strict=True):
-        yield values_array(values, kind, name)
+    for values, (name, dtype) in zip(panes.values, kinds, strict=True):
+        yield values_array(values, dtype, name)
 
 
 def _pane_values(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:

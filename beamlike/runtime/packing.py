@@ -135,18 +135,18 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
         yield gathered
 
 
-def _updates_of(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
+def _updates_of(plan: Plan, table: pa.Table, index: int) -> list[WatermarkUpdate]:
     """The updates of the watermark of their input in these rows."""
     if plan.clocks is None or not table.num_rows:
         return []
-    clock = plan.clocks.inputs[at]
+    clock = plan.clocks.inputs[index]
     if isinstance(clock, SourceClock):
         parts = table.column("part") if clock.by_part else None
         keys = table.column("hash") if plan.keys else None
-        return [*progress_of(at, clock, _believed_times(table), parts, keys)]
+        return [*progress_of(index, clock, _believed_times(table), parts, keys)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
-    return list(map(ShardWatermark, [at] * len(shards), shards, watermarks))
+    return list(map(ShardWatermark, [index] * len(shards), shards, watermarks))
 
 
 def _believed_times(table: pa.Table) -> pa.ChunkedArray:

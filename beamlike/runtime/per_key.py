@@ -77,8 +77,8 @@ class Returned:
                 f"{self._named}; yield a dict, such as {{{next(iter(self.columns))!r}: ...}}"
             )
         return tuple(
-            self._fitting(name, kind, value)
-            for (name, kind), value in zip(self.columns.items(), values, strict=True)
+            self._fitting(name, dtype, value)
+            for (name, dtype), value in zip(self.columns.items(), values, strict=True)
         )
 
     @property
@@ -188,8 +188,8 @@ class PerKeyOperation(Operation):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         if self.pane is None:
             return ((row, NO_FIRING) for row in rows)
-        at = [*self.columns].index(self.pane)
-        return ((row, _info(row[at])) for row in rows)
+        index = [*self.columns].index(self.pane)
+        return ((row, _info(row[index])) for row in rows)
 
     def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         row, _ = value

@@ -65,8 +65,8 @@ class Part:
 
 
 def _together(parts: Sequence[Part], *, checked: bool = False) -> Together:
-    kind = Together if all(part.shown for part in parts) else Corrected
-    return kind({part.name: (part.checked if checked else part.fn, part.input) for part in parts})
+    cls = Together if all(part.shown for part in parts) else Corrected
+    return cls({part.name: (part.checked if checked else part.fn, part.input) for part in parts})
 
 
 @attrs.frozen
@@ -111,7 +111,7 @@ class Aggregation(Operation):
             return ""
         values = list(self.values.items())
         inputs = [values[path] for path in (at if isinstance(at, tuple) else (at,))]
-        return f" of {' and '.join(f'{name} {kind}' for name, kind in inputs)}"
+        return f" of {' and '.join(f'{name} {dtype}' for name, dtype in inputs)}"
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return rows

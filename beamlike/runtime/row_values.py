@@ -43,7 +43,7 @@ class Picked:
     def __call__(self, columns: tuple[Any, ...]) -> Any:
         if len(self.at) == 1:
             return columns[self.at[0]]
-        return tuple(columns[at] for at in self.at)
+        return tuple(columns[index] for index in self.at)
 
 
 def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
@@ -213,5 +213,5 @@ def lifted_arrivals_of(
 
 
 def _positions(part: Part) -> tuple[int, ...]:
-    at = part.input
-    return at if isinstance(at, tuple) else () if at is None else (at,)
+    path = part.input
+    return path if isinstance(path, tuple) else () if path is None else (path,)

@@ -142,8 +142,8 @@ class Shard:
                 if of_keys is not None:
                     clocks = of_keys.step(key, _greatest(arrived.get(key)), begin, to)
                     if key in of_bucket:
-                        at = clocks[0]
-                        of_bucket[key] = of_bucket[key].at(at.watermark, at.clock)
+                        clock = clocks[0]
+                        of_bucket[key] = of_bucket[key].at(clock.watermark, clock.clock)
                 try:
                     out, merged, next_timers = self._step_key(
                         of_bucket, key, arrived.get(key), clocks
@@ -210,24 +210,24 @@ class Shard:
 
         ``clocks`` are those after the step before, as this one begins, and as it ends.
         """
-        machine, (at, begin, to) = self.machine, clocks
-        state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
+        machine, (clock, begin, to) = self.machine, clocks
+        state = states.get(key) or KeyState.unseen(clock.watermark, clock.clock, clock.side)
         effects: tuple[Effect, ...] = ()
         merges: list[Merged] = []
         next_timers = None
-        if begin != at and machine.next_timers(state).event_due(begin.watermark):
-            state = state.at(at.watermark, at.clock)
+        if begin != clock and machine.next_timers(state).event_due(begin.watermark):
+            state = state.at(clock.watermark, clock.clock)
             state, effects = machine.step(state, AdvanceWatermark(begin.watermark))
-        at = begin
+        clock = begin
         if not arrived or machine.needs_clock:
             next_timers = machine.next_timers(state)
             if next_timers.clock_due(to.clock):
-                state = state.at(at.watermark, at.clock)
+                state = state.at(clock.watermark, clock.clock)
                 state, out = machine.step(state, AdvanceClock(to.clock))
                 effects += out
                 next_timers = None
         if arrived:
-            state = state.at(at.watermark, to.clock)
+            state = state.at(clock.watermark, to.clock)
             before, trace = state, list[TraceEvent]()
             on_event = trace.append if self._merges else None
             state, out = machine.step(state, Bundle(tuple(arrived)), on_event)
@@ -236,7 +236,7 @@ class Shard:
             next_timers = None
         next_timers = next_timers or machine.next_timers(state)
         if next_timers.event_due(to.watermark) or next_timers.side_due(to.side_at):
-            state = state.at(at.watermark, to.clock)
+            state = state.at(clock.watermark, to.clock)
             state, out = machine.step(state, AdvanceWatermark(to.watermark, to.side))
             effects += out
             next_timers = machine.next_timers(state)
@@ -253,12 +253,12 @@ class Shard:
         """The states of the keys in some buckets, the places of their rows, and all rows."""
         rows = pages.read()
         bucket = rows.table.column("bucket").to_numpy()
-        at = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
+        places = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
         states, known = {}, index.at
-        for number in np.unique(bucket[at]).tolist():
-            own = rows.table.take(pa.array(at[bucket[at] == number]))
+        for number in np.unique(bucket[places]).tolist():
+            own = rows.table.take(pa.array(places[bucket[places] == number]))
             states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
-        return states, at, rows
+        return states, places, rows
 
     def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
         table = self.layout.encode(states)

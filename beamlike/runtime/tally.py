@@ -168,12 +168,12 @@ class Tally:
     ) -> Self:
         stood: tuple[int | None, ...] = (elements, *(None for _ in STOOD[1:]))
         if status is not None:
-            at = status.watermark
+            watermark = status.watermark
             stood = (
                 elements,
                 status.merges,
                 status.windows_open,
-                None if at == unit.earliest else unit.to_ms(at),
+                None if watermark == unit.earliest else unit.to_ms(watermark),
                 None if status.deadline is None else unit.to_ms(status.deadline),
                 None if status.clock_deadline is None else unit.to_ms(status.clock_deadline),
                 None if jump is None or jump.held else jump.size,

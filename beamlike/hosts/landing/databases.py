@@ -76,7 +76,7 @@ class SQLite(_InFile):
 
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
         rows = cursor.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-        return {name: kind for _, name, kind, *_ in rows}
+        return {name: text for _, name, text, *_ in rows}
 
 
 @attrs.frozen

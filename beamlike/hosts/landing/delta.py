@@ -117,8 +117,8 @@ class Delta(Target):
 def _alike(kinds: dict[str, str]) -> dict[str, str]:
     """Types without what a library chooses: views, and names of the items of lists."""
     return {
-        name: kind.replace("_view", "").replace("large_", "").replace("item: ", "element: ")
-        for name, kind in kinds.items()
+        name: dtype.replace("_view", "").replace("large_", "").replace("item: ", "element: ")
+        for name, dtype in kinds.items()
     }
 
 

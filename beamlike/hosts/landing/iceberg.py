@@ -164,8 +164,8 @@ def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
 def _alike(kinds: dict[str, str]) -> dict[str, str]:
     """Types without what a library chooses: how long strings are, and names of items."""
     return {
-        name: kind.replace("large_", "").replace("item: ", "element: ").replace(" not null", "")
-        for name, kind in kinds.items()
+        name: dtype.replace("large_", "").replace("item: ", "element: ").replace(" not null", "")
+        for name, dtype in kinds.items()
     }
 
 

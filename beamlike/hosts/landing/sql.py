@@ -157,8 +157,8 @@ class SqlTarget(Target):
             check_columns(table, known, wanted)
             return
         columns = ", ".join(
-            f"{quoted(name)} {kind}{' PRIMARY KEY' if name == primary else ''}"
-            for name, kind in wanted.items()
+            f"{quoted(name)} {text}{' PRIMARY KEY' if name == primary else ''}"
+            for name, text in wanted.items()
         )
         cursor.execute(f"CREATE TABLE {quoted(table)} ({columns})")
 

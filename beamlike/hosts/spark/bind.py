@@ -68,20 +68,20 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
     Raises:
         ColumnError: The column is missing or no time.
     """
-    kind = type_of(df, timestamp, "timestamp")
+    dtype = type_of(df, timestamp, "timestamp")
     raw = column(timestamp)
-    if isinstance(kind, T.StringType):
-        if not kind.isUTF8BinaryCollation():  # Spark knows no pattern under most collations
+    if isinstance(dtype, T.StringType):
+        if not dtype.isUTF8BinaryCollation():  # Spark knows no pattern under most collations
             raw = F.collate(raw, "UTF8_BINARY")
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
         return F.when(raw.rlike(_DATED), raw.try_cast(_INSTANT))
-    if isinstance(kind, T.TimestampNTZType):
+    if isinstance(dtype, T.TimestampNTZType):
         return F.when(F.year(raw).between(1, 9999), F.timestamp_micros(_wall_clock_micros(raw)))
-    if isinstance(kind, T.TimestampType | T.DateType):
+    if isinstance(dtype, T.TimestampType | T.DateType):
         return raw.cast(_INSTANT)
     raise ColumnError(
-        f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
+        f"timestamp: column {timestamp!r} is {dtype.simpleString()}; make it a timestamp first, "
         f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
     )
 
@@ -225,7 +225,7 @@ def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
 
 def _clean_key(df: "DataFrame", name: str) -> "Column":
     """Minus zero is zero, as a key; a time that cannot be read is null."""
-    key, kind = column(name), df.schema[name].dataType
-    if isinstance(kind, T.FractionalType):
+    key, dtype = column(name), df.schema[name].dataType
+    if isinstance(dtype, T.FractionalType):
         return F.when(key == 0, F.abs(key)).otherwise(key)
-    return readable(key, kind)
+    return readable(key, dtype)

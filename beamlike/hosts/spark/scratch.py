@@ -18,18 +18,18 @@ _SNAPSHOTS: Final = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _NEVER: Final = 2**31 - 1
 
 
-def scratch_folder(kind: str) -> Path:
+def scratch_folder(use: str) -> Path:
     """A new folder, which goes when this process ends, with all that was written there late.
 
     Args:
-        kind: What it is called after ``beamlike-``.
+        use: What it is called after ``beamlike-``.
     """
-    return Path(tempfile.mkdtemp(dir=_all_of(kind).name))
+    return Path(tempfile.mkdtemp(dir=_all_of(use).name))
 
 
 @cache
-def _all_of(kind: str) -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix=f"beamlike-{kind}-", ignore_cleanup_errors=True)
+def _all_of(use: str) -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix=f"beamlike-{use}-", ignore_cleanup_errors=True)
 
 
 @contextmanager

@@ -70,8 +70,8 @@ class SparkFrames(Frames):
         holds = F.expr(condition) if isinstance(condition, str) else condition
         check_expressions(rows, holds)
         leave = is_data() & ~F.coalesce(holds, F.lit(False))
-        kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
-        return rows.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
+        marked = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
+        return rows.withColumn(MARKS, F.col(MARKS).withField("kind", marked))
 
     def rejecting(self, rows: DataFrame, reject: "Mapping[str, Column | str]") -> DataFrame:
         problem = mark("problem")
@@ -140,10 +140,11 @@ class SparkFrames(Frames):
         name: str,
         structs: Mapping[str, T.StructType],
     ) -> DataFrame:
-        def of(other: str, kind: T.StructType) -> "Column":
+        def of(other: str, dtype: T.StructType) -> "Column":
             if other != name:
-                return F.lit(None).cast(kind).alias(other)
-            return F.struct(*(column(field.name) for field in kind.fields)).cast(kind).alias(other)
+                return F.lit(None).cast(dtype).alias(other)
+            struct = F.struct(*(column(field.name) for field in dtype.fields))
+            return struct.cast(dtype).alias(other)
 
         renamed = [column(own).alias(shown) for shown, own in shared.items()]
         return rows.select(*renamed, *(of(*struct) for struct in structs.items()), MARKS)

@@ -86,9 +86,9 @@ def cause_lines(error: BeamlikeError) -> list[str]:
     lines = [] if cause is None else list(traceback_lines(cause))
     if cause is None or not (lines or isinstance(error, UserFunctionError | TransformError)):
         return []
-    kind = type(cause)
-    module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
-    return [*lines, module + kind.__qualname__ + short_problem(cause).removeprefix(kind.__name__)]
+    cls = type(cause)
+    module = "" if cls.__module__ in ("builtins", "__main__") else f"{cls.__module__}."
+    return [*lines, module + cls.__qualname__ + short_problem(cause).removeprefix(cls.__name__)]
 
 
 def _with_text(error: Error, text: str) -> Error:
@@ -98,9 +98,9 @@ def _with_text(error: Error, text: str) -> Error:
             return error
     except USER_RAISED:
         pass  # it gets a text of its own
-    kind = type(error)
-    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    saying: type[Error] = type(kind.__name__, (kind,), {**named, "__str__": lambda self: text})
+    cls = type(error)
+    named = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    saying: type[Error] = type(cls.__name__, (cls,), {**named, "__str__": lambda self: text})
     return saying.__new__(saying, text)
 
 
@@ -178,9 +178,9 @@ def _ending_with_reason(waiting: Callable[..., Any]) -> Callable[..., Any]:
 
 def _raised(text: str) -> BeamlikeError | None:
     for module, name, block in _RAISED.findall(text):
-        kind = getattr(sys.modules.get(module), name, None)
-        if isinstance(kind, type) and issubclass(kind, BeamlikeError):
-            return _restored(kind, block.rstrip().splitlines())
+        cls = getattr(sys.modules.get(module), name, None)
+        if isinstance(cls, type) and issubclass(cls, BeamlikeError):
+            return _restored(cls, block.rstrip().splitlines())
     return None
 
 
@@ -223,10 +223,10 @@ def _cause(line: str) -> BaseException:
     module, _, qualified = name.rpartition(".")
     places = (module,) if module else ("builtins", "__main__")
     for place in places:
-        kind = getattr(sys.modules.get(place), qualified, None)
-        if isinstance(kind, type) and issubclass(kind, BaseException):
+        cls = getattr(sys.modules.get(place), qualified, None)
+        if isinstance(cls, type) and issubclass(cls, BaseException):
             with suppress(Exception):  # its class may want more than a text
-                return _with_text(kind.__new__(kind, text), text)
+                return _with_text(cls.__new__(cls, text), text)
     named = {"__module__": module or "__main__"}
     unknown: type[Exception] = type(qualified, (Exception,), named)
     return unknown(text)

@@ -147,16 +147,17 @@ class Between:
         readers = self.layers.readers.get(self.layers.edges[edge], ())
         return [(reader.node, reader.source) for reader in readers if reader.node in self.workers]
 
-    def _take(self, at: int, left: Mail) -> None:
+    def _take(self, number: int, left: Mail) -> None:
         """Let a node take what it is given, and those that it paces what comes of each of it."""
-        node, worker = self._node(at), self.workers[at]
-        arriving = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
+        node, worker = self._node(number), self.workers[number]
+        ports = range(len(node.sources))
+        arriving = [self.pending.pop((number, port), Bundle()) for port in ports]
         if not any(arriving):
             return
         after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
-        for tagged in taken(worker, arriving, left.report.metrics, str(at)):
+        for tagged in taken(worker, arriving, left.report.metrics, str(number)):
             for tag, bundle in tagged:
-                self._route(at, tag, bundle, left)
+                self._route(number, tag, bundle, left)
             for follower in after:
                 self._take(self.layers.number[follower], left)
 
@@ -194,8 +195,8 @@ class Between:
             return Bundle()
         return mail.bundles[edge].unpacked(layers.wire)
 
-    def _node(self, at: int) -> Node:
-        return self.layers.nodes[at]
+    def _node(self, number: int) -> Node:
+        return self.layers.nodes[number]
 
     def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
         edge = self.layers.edge_number.get(Edge(self._node(node), tag))

@@ -180,9 +180,9 @@ def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:
     values = table.column("value_value")
     if pa.types.is_binary(values.type):
         return table
-    at = table.schema.get_field_index("value_value")
+    index = table.schema.get_field_index("value_value")
     blobs = pa.array(wire.each(values.to_pylist()), pa.binary())
-    return table.set_column(at, "value_value", blobs)
+    return table.set_column(index, "value_value", blobs)
 
 
 @attrs.frozen

@@ -136,24 +136,24 @@ def _plain(key: Any, coders: Coders) -> Any:
     """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
     if key is None:
         return "n"
-    kind = type(key)
-    if kind is bool:
+    cls = type(key)
+    if cls is bool:
         return f"b{int(key)}"
-    if kind is int:
+    if cls is int:
         return f"i{key}"
-    if kind is float:
+    if cls is float:
         return "f" + struct.pack(">d", _one_of_equal(key)).hex()
-    if kind is str:
+    if cls is str:
         return f"s{key}"
-    if kind is bytes:
+    if cls is bytes:
         return f"x{key.hex()}"
-    coder = coders.by_type.get(kind)
+    coder = coders.by_type.get(cls)
     if coder is not None:
         return _coded(key, coder, coders)
-    if kind is timedelta:
+    if cls is timedelta:
         return f"d{key // timedelta(microseconds=1)}"
-    if kind in _AS_TEXT:
-        return f"t{kind.__name__} {key}"
+    if cls in _AS_TEXT:
+        return f"t{cls.__name__} {key}"
     return _tree(key, coders)
 
 
@@ -174,9 +174,9 @@ def _coded(key: Any, coder: Coder, coders: Coders) -> tuple[str, str]:
 
 def _stably_decoded(name: str, blob: bytes, coders: Coders) -> Any:
     by_type = {
-        kind: coder.as_deterministic_coder(name)
-        for kind, coder in coders.by_type.items()
-        if type_name(kind) == name
+        cls: coder.as_deterministic_coder(name)
+        for cls, coder in coders.by_type.items()
+        if type_name(cls) == name
     }
     return decoded(name, blob, Coders(by_type))
 
@@ -189,32 +189,32 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     def plain(part: Any) -> Any:
         return _plain(part, coders)
 
-    kind = type(key)
+    cls = type(key)
     if isinstance(key, Enum):
-        return ("e" + _name(kind, coders), f"s{key.name}")
-    if kind is tuple:
+        return ("e" + _name(cls, coders), f"s{key.name}")
+    if cls is tuple:
         return ("(", *map(plain, key))
-    if kind is frozenset:
+    if cls is frozenset:
         return ("{", *sorted(map(plain, key), key=repr))
-    if kind is list:
+    if cls is list:
         return ("[", *map(plain, key))
-    if kind is set:
+    if cls is set:
         return ("s", *sorted(map(plain, key), key=repr))
-    if kind is dict:  # in whatever order it was made
+    if cls is dict:  # in whatever order it was made
         pairs = sorted(((plain(name), plain(value)) for name, value in key.items()), key=repr)
         return ("m", *(part for pair in pairs for part in pair))
-    if _restores_itself(kind):
-        return ("g" + _name(kind, coders), plain(key.__getstate__()))
-    names = _fields_of(kind)
+    if _restores_itself(cls):
+        return ("g" + _name(cls, coders), plain(key.__getstate__()))
+    names = _fields_of(cls)
     if names is None:
         if coders.fallback is not None:
-            return (f"p{type_name(kind)}", f"x{coders.fallback.encode(key).hex()}")
+            return (f"p{type_name(cls)}", f"x{coders.fallback.encode(key).hex()}")
         raise UnfitKeyError(
-            f"the key {key!r} is a {kind.__qualname__}, which has no deterministic coder: "
+            f"the key {key!r} is a {cls.__qualname__}, which has no deterministic coder: "
             "nothing says when two of them are equal; use a text, a number, a tuple, or a frozen "
             "data class"
         )
-    head = " ".join(("o" + _name(kind, coders), *names))
+    head = " ".join(("o" + _name(cls, coders), *names))
     return (head, *(plain(getattr(key, name)) for name in names))
 
 
@@ -229,17 +229,17 @@ def _restores_itself(cls: type) -> bool:
     )
 
 
-def _fields_of(kind: Any) -> Mapping[str, str] | None:
+def _fields_of(cls: Any) -> Mapping[str, str] | None:
     """The fields that an object is made of, each with the argument that it is given as.
 
     None: they are not known.
     """
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return {name: name for name in kind._fields}
-    if attrs.has(kind):
-        return {field.name: field.alias for field in attrs.fields(kind) if field.init}
-    if is_dataclass(kind):
-        return {field.name: field.name for field in fields(kind) if field.init}
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return {name: name for name in cls._fields}
+    if attrs.has(cls):
+        return {field.name: field.alias for field in attrs.fields(cls) if field.init}
+    if is_dataclass(cls):
+        return {field.name: field.name for field in fields(cls) if field.init}
     return None
 
 
@@ -296,20 +296,20 @@ def _whole(plain: Any, coders: Coders) -> Any:
             assert coders.fallback is not None, "it made these bytes"
             return coders.fallback.decode(parts[0])
     name, *had = head[1:].split(" ")
-    kind = _class(name, coders)
+    cls = _class(name, coders)
     if head[0] == "e":
-        return kind[parts[0]]
-    has = _fields_of(kind) or {}
+        return cls[parts[0]]
+    has = _fields_of(cls) or {}
     # In another order they would be, too: then a new key that is equal would have other bytes.
     if [*has] != had:
         raise TypeError(f"its fields were ({', '.join(had)}) and are ({', '.join(has)})")
-    return kind(**dict(zip(has.values(), parts, strict=True)))
+    return cls(**dict(zip(has.values(), parts, strict=True)))
 
 
 def _timed(text: str) -> Any:
     name, _, rest = text.partition(" ")
-    kind = next(kind for kind in _AS_TEXT if kind.__name__ == name)
-    return _AS_TEXT[kind](rest)
+    cls = next(cls for cls in _AS_TEXT if cls.__name__ == name)
+    return _AS_TEXT[cls](rest)
 
 
 _LEAVES: Final[Mapping[str, Callable[[str], Any]]] = {

@@ -92,22 +92,22 @@ class Layer:
     @property
     def stages(self) -> Mapping[int, Placed]:
         """All of its nodes."""
-        return {at: self._stage(at) for at in self.stateful_nodes}
+        return {node: self._stage(node) for node in self.stateful_nodes}
 
     @cached_property
     def _stages(self) -> dict[int, Placed]:
         """Its nodes, as far as they had something to do."""
         return {}
 
-    def _stage(self, at: int) -> Placed:
-        if at not in self._stages:
-            self._stages[at] = self._placed(at)
-        return self._stages[at]
+    def _stage(self, number: int) -> Placed:
+        if number not in self._stages:
+            self._stages[number] = self._placed(number)
+        return self._stages[number]
 
-    def _placed(self, at: int) -> Placed:
-        node = self.layers.nodes[at]
+    def _placed(self, number: int) -> Placed:
+        node = self.layers.nodes[number]
         worker = worker_of(node)
-        origins = self.layers.origins[at]
+        origins = self.layers.origins[number]
         clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
         if isinstance(worker, SideInputWorker):
             main, *sides = map(self.layers.origins_of, node.sources)
@@ -150,39 +150,39 @@ class Layer:
             after.reached, after.delivered = [*received.reached], received.delivered
             after.clock = received.clock
         report = after.report
-        for at in self.stateful_nodes:
-            sources = self.layers.roots[at]
+        for number in self.stateful_nodes:
+            sources = self.layers.roots[number]
             clocks = [received.clock[source] for source in sources if source in received.clock]
             if self.spread.notes and not clocks:
                 continue  # its scripts are over
-            placed = self._stage(at)
+            placed = self._stage(number)
             stage = placed.stage
-            arrived = received.tables.get(at, ())
+            arrived = received.tables.get(number, ())
             tables = stage.together(arrived)
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
-            with report.metrics.step(str(at)), stage.worker.errors_name_this_node(), room:
-                stepped = stage.step(stores[at], ShardInput(tables, updates, now))
-            jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
+            with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
+                stepped = stage.step(stores[number], ShardInput(tables, updates, now))
+            jump = self._jump(number, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
             panes = [pane for bundle in stepped.out.values() for pane in bundle.panes]
-            report.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
+            report.count(number, Tally.of(stage.count(tables), drops, panes, status, jump))
             _log(stage.plan.name, stepped)
-            report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
+            report.lost += (NodeDrop(number, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
-                self.layers.put(after, at, tag, bundle)
+                self.layers.put(after, number, tag, bundle)
             after.reached.append(
-                ShardWatermark(at, shard, status.output_watermark, status.output_before)
+                ShardWatermark(number, shard, status.output_watermark, status.output_before)
             )
             if stage.notes:
                 watermark = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
                 came = list(stage.given(noted_of(arrived, self.layers.wire)))
                 traced = ShardTrace(
-                    at, shard, now, watermark, came, stepped.outputs(), stepped.trace
+                    number, shard, now, watermark, came, stepped.outputs(), stepped.trace
                 )
                 report.traces.append(traced)
         return after
@@ -207,9 +207,9 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
+    def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
-        wait = _windowing(self.layers.nodes[at]).longest_wait
+        wait = _windowing(self.layers.nodes[node]).longest_wait
         own = (row for row in received.delivered if row.source in placed.origins)
         rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in own]
         return jump_of_stage(placed.clocks, rows, status, wait)
@@ -264,7 +264,7 @@ class LayerWork(Work):
     def step(
         self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
-        of_nodes = {at: stores(at) for at in self._layer.stateful_nodes}
+        of_nodes = {node: stores(node) for node in self._layer.stateful_nodes}
         shard = self._ids.index(group)
         clock = self._layer.layers.resolution.from_ms(report.clock)
         return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]

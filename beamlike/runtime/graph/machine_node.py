@@ -53,8 +53,8 @@ class MachineWorker(StatefulWorker):
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = bundles[0].one_window_each()
         columns = (bundle.values, bundle.timestamps, windows.windows())
-        for (key, value), at, window in zip(*columns, strict=True):
-            yield key, Element(value, at, None if isinstance(window, GlobalWindow) else window)
+        for (key, value), ts, window in zip(*columns, strict=True):
+            yield key, Element(value, ts, None if isinstance(window, GlobalWindow) else window)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)

@@ -74,11 +74,11 @@ def _grid(window_fn: WindowFn, latest: int) -> tuple[int, int, int] | None:
 
     None if that depends on more than event times up to the latest.
     """
-    kind = type(window_fn)  # and no subclass, which may assign as it likes
-    if kind is FixedWindows:
+    cls = type(window_fn)  # and no subclass, which may assign as it likes
+    if cls is FixedWindows:
         assert isinstance(window_fn, FixedWindows)
         size, period, offset = window_fn.size, window_fn.size, window_fn.offset
-    elif kind is Sessions:
+    elif cls is Sessions:
         assert isinstance(window_fn, Sessions)
         if not isinstance(window_fn.gap, int) or window_fn.ends_with is not None:
             return None

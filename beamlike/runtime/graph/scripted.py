@@ -193,6 +193,6 @@ def _type_of(combine: CombineFn, values: Sequence[Any]) -> type | None:
     column = as_column(values)
     if column is None or columns_of(combine, column.type) is None:
         return None
-    kind = type(values[0])
-    is_sum = isinstance(combine, Sum | Mean) and kind is int
-    return None if is_sum and sum(map(abs, values)) >= _EXACT else kind
+    cls = type(values[0])
+    is_sum = isinstance(combine, Sum | Mean) and cls is int
+    return None if is_sum and sum(map(abs, values)) >= _EXACT else cls

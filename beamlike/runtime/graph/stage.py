@@ -181,10 +181,10 @@ def plan_of(
         strategy = node.strategy
         part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
-            kind = ARROW[node.value_type]
-            typed_columns = None if _rounds(node) else columns_of(node.combine, kind)
+            dtype = ARROW[node.value_type]
+            typed_columns = None if _rounds(node) else columns_of(node.combine, dtype)
             if typed_columns is not None:
-                (typed, result), values = typed_columns, kind
+                (typed, result), values = typed_columns, dtype
                 part = Part("value", node.combine, 0, typed, result)
         parts = [part]
     share = MAX_FAILURES
@@ -367,9 +367,9 @@ class Stage:
         for table in tables:
             names = ("key_key", "value_value", "ts", "start", "end")
             columns = [table.column(name).to_pylist() for name in names]
-            for key, value, at, start, end in zip(*columns, strict=True):
+            for key, value, ts, start, end in zip(*columns, strict=True):
                 window = None if start is None else window_of(start, end)
-                yield key, value, Element(None, at, window)
+                yield key, value, Element(None, ts, window)
 
     def _rank(self, keyed_effect: KeyedEffect) -> int:
         """As which key of all it came first."""

@@ -273,9 +273,9 @@ class GroupingWorker(StatefulWorker):
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = self._pairs(bundles)
         columns = (bundle.values, bundle.timestamps, windows.windows())
-        for (key, value), at, window in zip(*columns, strict=True):
+        for (key, value), ts, window in zip(*columns, strict=True):
             is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
-            yield key, Element(value, at, window if is_assigned else None)
+            yield key, Element(value, ts, window if is_assigned else None)
 
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         if not self._assigns and all(isinstance(part, ColumnBundle) for part in bundles[0].parts()):

@@ -168,8 +168,8 @@ class Inside(Recorded):
             (AdvanceWatermark(watermark), watermark > self._watermark),
         )
         for phase, (happening, happens) in enumerate(happenings):
-            outputs = [(k, out) for shard in shards for at, k, out in shard.outputs if at == phase]
-            trace = [(k, event) for shard in shards for at, k, event in shard.trace if at == phase]
+            outputs = [(k, out) for shard in shards for n, k, out in shard.outputs if n == phase]
+            trace = [(k, event) for shard in shards for n, k, event in shard.trace if n == phase]
             if not (happens or outputs or trace):
                 continue
             number = len(self._script)

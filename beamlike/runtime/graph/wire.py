@@ -146,10 +146,10 @@ class Wire:
         coders = {}
         for blob in state["declared"]:
             try:
-                kind, coder = cloudpickle.loads(blob)
+                cls, coder = cloudpickle.loads(blob)
             except (AttributeError, ImportError):
                 continue  # its class is not in this process, and so no value of it is
-            coders[kind] = coder
+            coders[cls] = coder
         self.__dict__.update(coders=attrs.evolve(state["others"], by_type=coders))
 
 
@@ -235,11 +235,11 @@ class Listed:
         """What makes the list, as pickle takes it."""
         kinds = set(map(type, self.values))
         if len(kinds) == 1 and not kinds & coders.by_type.keys():
-            (kind,) = kinds
-            maker = _maker_of(kind)
+            (cls,) = kinds
+            maker = _maker_of(cls)
             if maker is not None:
                 return _remade, (*maker, _plain([*map(tuple, self.values)], coders))
-            if kind is tuple:
+            if cls is tuple:
                 return list, (_plain(self.values, coders),)
         return list, (self.values,)
 
@@ -308,14 +308,14 @@ def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
     return _named_maker, (cls, names)
 
 
-def _named_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
+def _named_maker(cls: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     """What makes named tuples of a class.
 
     Raises:
         StateError: Today it has other fields.
     """
-    _check_fields(kind, names)
-    return partial(tuple.__new__, kind)
+    _check_fields(cls, names)
+    return partial(tuple.__new__, cls)
 
 
 class _Pickler(FunctionPickler):
@@ -344,21 +344,21 @@ class _Pickler(FunctionPickler):
         self.clear_memo()  # the next one is read without this one
 
     def reducer_override(self, obj: Any) -> Any:
-        kind = type(obj)
-        coder = self._coders.by_type.get(kind)
+        cls = type(obj)
+        coder = self._coders.by_type.get(cls)
         if coder is not None:
             self.coded = True
-            return decoded, (type_name(kind), encoded(obj, coder, checks=self._checks))
+            return decoded, (type_name(cls), encoded(obj, coder, checks=self._checks))
         if id(obj) in self._by_reference:
             return NotImplemented
         if isinstance(obj, Listed):
             return obj.reduced(self._coders)
-        names = _fields_of(kind)  # type: ignore[arg-type]
+        names = _fields_of(cls)  # type: ignore[arg-type]
         if names is not None:
             reduced = obj.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
             if reduced[0] is copyreg.__newobj__:  # type: ignore[attr-defined]
                 _, *arguments = reduced[1]
-                return _empty, (kind, names, *arguments), *reduced[2:]
+                return _empty, (cls, names, *arguments), *reduced[2:]
         if isinstance(obj, type | FunctionType):
             known = name_in_main(obj)
             if known is not None:

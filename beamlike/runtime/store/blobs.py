@@ -256,9 +256,9 @@ def _called(plan: Plan, column: str) -> str:
     for index, part in enumerate(plan.parts):
         if column.startswith(f"acc{index}_{part.name}") or column == part.name:
             return f"aggregate {part.name!r}"
-    for start, kind in (("key_", "key column"), ("value_", "column")):
+    for start, noun in (("key_", "key column"), ("value_", "column")):
         if column.startswith(start):
-            return f"{kind} {column.removeprefix(start)!r}"
+            return f"{noun} {column.removeprefix(start)!r}"
     return f"column {column!r}"
 
 
@@ -291,16 +291,16 @@ def _sizes(tables: Sequence[pa.Table], beyond: int = 0) -> Iterator[tuple[str, i
 
 def _counted(array: pa.Array) -> list[tuple[int, str]]:
     """What Arrow counts in an array, for each text and each list in its type."""
-    kind = array.type
-    if pt.is_string(kind) or pt.is_binary(kind):
+    dtype = array.type
+    if pt.is_string(dtype) or pt.is_binary(dtype):
         return [(pc.sum(pc.binary_length(array)).as_py() or 0, "bytes")]
-    if pt.is_map(kind):
-        start, end = (array.offsets[at].as_py() for at in (0, -1))
+    if pt.is_map(dtype):
+        start, end = (array.offsets[end_of].as_py() for end_of in (0, -1))
         parts = (part.slice(start, end - start) for part in (array.keys, array.items))
         return [(end - start, "entries"), *(inner for part in parts for inner in _counted(part))]
-    if pt.is_list(kind):
+    if pt.is_list(dtype):
         items = array.flatten()
         return [(len(items), "items of lists"), *_counted(items)]
-    if pt.is_struct(kind):
+    if pt.is_struct(dtype):
         return [counted for field in array.flatten() for counted in _counted(field)]
     return []

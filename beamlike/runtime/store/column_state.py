@@ -180,9 +180,9 @@ class ColumnState:
         bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
 
         def nodes(trigger: TriggerColumns, counter: Any) -> Nodes:
-            at = next(counter)
+            place = next(counter)
             value = whole(column[f"t{next(slots)}"]) if trigger.keeps_value else None
-            finished = (bits >> at & 1).astype(np.bool_)
+            finished = (bits >> place & 1).astype(np.bool_)
             return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
 
         empty = np.zeros(0, np.int64)
@@ -218,8 +218,8 @@ class ColumnState:
         arrays = [column.take(of_row) for column in keys.columns]
         nodes = list(table.trigger.walk())
         bits = np.zeros(len(table), np.int64)
-        for at, node in enumerate(nodes):
-            bits |= node.finished.astype(np.int64) << at
+        for place, node in enumerate(nodes):
+            bits |= node.finished.astype(np.int64) << place
         arrays += [pa.array(table.start), pa.array(table.end)]
         arrays += [pa.array(state.output_watermark[table.key]), pa.array(bits)]
         arrays += [_nullable(node.value) for node in nodes if node.value is not None]
@@ -279,14 +279,14 @@ class ColumnState:
             else:
                 # What lies below a null is compressed and saved as well.
                 field[name] = pa.array(np.where(same, 0, given), mask=same)
-        kind = self.schema.field("unretracted_panes").type.value_type
+        dtype = self.schema.field("unretracted_panes").type.value_type
         for part, values in zip(self._plan.shown_parts, panes.values, strict=True):
             name = f"value_{part.name}"
             if part.columns.pickles:
                 field[name] = pa.array(map(cloudpickle.dumps, values.to_pylist()), pa.binary())
             else:
-                field[name] = values_array(values, kind.field(name).type, part.name)
-        rows = pa.StructArray.from_arrays([field[item.name] for item in kind], fields=list(kind))
+                field[name] = values_array(values, dtype.field(name).type, part.name)
+        rows = pa.StructArray.from_arrays([field[item.name] for item in dtype], fields=list(dtype))
         return _list_array(unretracted_panes, rows)
 
 

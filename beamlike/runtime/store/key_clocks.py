@@ -111,8 +111,8 @@ class BucketClocks:
         if before is not None:
             before = before.at(self._before, self._at.clock)
         reached = self._at.watermark if before is None else before.watermark
-        at = attrs.evolve(self._at, watermark=max(reached, self._at.watermark))
-        begin = attrs.evolve(begin, watermark=max(at.watermark, begin.watermark))
+        clock = attrs.evolve(self._at, watermark=max(reached, self._at.watermark))
+        begin = attrs.evolve(begin, watermark=max(clock.watermark, begin.watermark))
         after = before
         if greatest is not None:
             after = KeyClock.after(before, greatest, self._source, to.clock)
@@ -122,7 +122,7 @@ class BucketClocks:
         to = attrs.evolve(to, watermark=max(reached, to.watermark))
         if after is not None:
             self.known[key] = attrs.evolve(after, watermark=to.watermark)
-        return at, begin, to
+        return clock, begin, to
 
     def deadlines(self, key: Key, timers: NextTimers) -> NextTimers:
         """The deadlines of a key, with the processing time that brings its watermark there."""

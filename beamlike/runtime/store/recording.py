@@ -228,14 +228,14 @@ def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: C
     """
     keys = key_tuples(rows.columns[:width], rows.num_rows)
     greatest = dict[tuple[int, Key], int]()
-    at = list(zip(rows.column("bucket").to_pylist(), keys, strict=True))
-    for place, timestamp in zip(at, rows.column("ts").to_pylist(), strict=True):
+    places = list(zip(rows.column("bucket").to_pylist(), keys, strict=True))
+    for place, timestamp in zip(places, rows.column("ts").to_pylist(), strict=True):
         greatest[place] = max(timestamp, greatest.get(place, timestamp))
     opened = {bucket: clocks.load(bucket) for bucket in {bucket for bucket, _ in greatest}}
     own = dict[tuple[int, Key], tuple[int, ...]]()
     for (bucket, key), reached in greatest.items():
         _, begins, _ = opened[bucket].step(key, reached, begin, to)
         own[bucket, key] = (begins.watermark, *attrs.astuple(opened[bucket].known[key]))
-    for name, values in zip(OWN, zip(*(own[place] for place in at), strict=True), strict=True):
+    for name, values in zip(OWN, zip(*(own[place] for place in places), strict=True), strict=True):
         rows = rows.append_column(name, pa.array(values, pa.int64()))
     return rows

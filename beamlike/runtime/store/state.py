@@ -263,12 +263,12 @@ class StateLayout:
         counter = iter(range(64))
 
         def build(shape: TriggerState) -> TriggerState:
-            at = next(counter)
+            place = next(counter)
             return TriggerState(
-                bool(bits >> at & 1),
-                by_node.get(at),
+                bool(bits >> place & 1),
+                by_node.get(place),
                 tuple(build(sub) for sub in shape.subs),
-                kept.get(at, ()),
+                kept.get(place, ()),
             )
 
         return build(self._fresh_trigger)

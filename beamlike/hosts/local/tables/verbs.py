@@ -162,9 +162,9 @@ class TableFrames(Frames):
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)
-            kind = _kind(table)
+            marked = _kind(table)
             table = table.filter(
-                pc.or_(kind.is_null(), pc.fill_null(pc.equal(kind, DROPPED_ROW), False))
+                pc.or_(marked.is_null(), pc.fill_null(pc.equal(marked, DROPPED_ROW), False))
             )
             lost = pc.struct_field(table.column(MARKS), "dropped")
             return table.drop_columns([MARKS]).append_column("dropped", lost)
@@ -279,16 +279,16 @@ def _left_out(table: pa.Table, holds: Any) -> pa.Table:
     """The rows of which something does not hold count as left out, if they are the user's."""
     kinds = _kind(table).to_pylist()
     changed = [
-        LEFT_OUT if kind is None and not keep else kind
-        for kind, keep in zip(kinds, holds, strict=True)
+        LEFT_OUT if marked is None and not keep else marked
+        for marked, keep in zip(kinds, holds, strict=True)
     ]
     return _with_marks(table, {"kind": pa.array(changed, pa.string())})
 
 
 def _with_marks(table: pa.Table, changed: Mapping[str, pa.Array]) -> pa.Table:
     """The table with other fields in its hidden column."""
-    at = table.column_names.index(MARKS)
+    index = table.column_names.index(MARKS)
     marks = table.column(MARKS).combine_chunks()
     fields = list(marks.type)
     columns = [changed.get(field.name, pc.struct_field(marks, field.name)) for field in fields]
-    return table.set_column(at, MARKS, pa.StructArray.from_arrays(columns, fields=fields))
+    return table.set_column(index, MARKS, pa.StructArray.from_arrays(columns, fields=fields))

@@ -56,9 +56,9 @@ class Known:
 def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
     """All nodes of a pipeline whose keys are spread over so many groups of Spark."""
     words = {
-        at: placed.stage.plan.identity
+        number: placed.stage.plan.identity
         for layer in range(1, layers.depth + 1)
-        for at, placed in Layer(Spread(layers, shards, BUCKETS), layer).stages.items()
+        for number, placed in Layer(Spread(layers, shards, BUCKETS), layer).stages.items()
     }
     return [
         Known(index, unnumbered(node.label), isinstance(node, StatefulNode), words.get(index, {}))

@@ -94,17 +94,17 @@ class Frame:
                 ahead = is_far_ahead(ticks, now, unit.from_ms(self.clock.max_ahead))
         numbered = rows.withColumns({AT: ticks.cast("long"), AHEAD: ahead})
         if self.encoded is not None:
-            kind = type_of(rows, self.encoded, "encoded")
-            if not isinstance(kind, T.BinaryType):
+            dtype = type_of(rows, self.encoded, "encoded")
+            if not isinstance(dtype, T.BinaryType):
                 raise ColumnError(
-                    f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
+                    f"encoded: column {self.encoded!r} is {dtype.simpleString()}, and encoded "
                     "elements are binary; cast it, or leave encoded= out"
                 )
         if self.part is not None:
-            kind = type_of(rows, self.part, "watermark_by")
-            if not isinstance(kind, (T.StringType, T.IntegralType)):
+            dtype = type_of(rows, self.part, "watermark_by")
+            if not isinstance(dtype, (T.StringType, T.IntegralType)):
                 raise ColumnError(
-                    f"watermark_by: column {self.part!r} is {kind.simpleString()}; give one of "
+                    f"watermark_by: column {self.part!r} is {dtype.simpleString()}; give one of "
                     "text or whole numbers"
                 )
         part = self.part if rows.isStreaming else None
@@ -285,8 +285,8 @@ class Shown:
         """What makes these rows of an edge that alone is wanted, by its number."""
         lists = T.ArrayType(self.columns.schema, containsNull=False)
         schema = T.StructType([T.StructField(ROWS, lists)])
-        kind = to_arrow_schema(schema, **IN_UTC).field(ROWS).type
-        return RowsOfEdge(edge, self.table, kind, schema)
+        dtype = to_arrow_schema(schema, **IN_UTC).field(ROWS).type
+        return RowsOfEdge(edge, self.table, dtype, schema)
 
     def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
         """These rows in what leaves a pipeline, by their number among all that are shown."""

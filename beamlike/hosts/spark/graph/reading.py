@@ -190,5 +190,5 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
         if not hasattr(Row, name)
     }
     body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
-    kind = type("Row", (Row,), body)
-    return partial(tuple.__new__, kind)
+    cls = type("Row", (Row,), body)
+    return partial(tuple.__new__, cls)

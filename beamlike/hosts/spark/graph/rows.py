@@ -102,8 +102,8 @@ class Columns:
             )
         return [value]
 
-    def _column(self, at: int, values: Sequence[Any], elements: Sequence[Any]) -> pa.Array:
-        field, arrow = self.schema.fields[at], self.arrow.field(at).type
+    def _column(self, index: int, values: Sequence[Any], elements: Sequence[Any]) -> pa.Array:
+        field, arrow = self.schema.fields[index], self.arrow.field(index).type
         fit = _fitting(field.dataType, set(map(type, values)))
         try:
             if not field.nullable and any(value is None for value in values):
@@ -146,15 +146,15 @@ def _read_schema(words: Any, owner: str) -> T.StructType:
     if not isinstance(words, str):
         raise PipelineError(f"{owner}: a schema is a text, got {words!r}; {example}")
     try:
-        kind = T.DataType.fromDDL(words)
+        dtype = T.DataType.fromDDL(words)
     except PySparkException as error:
         first = next(iter(str(error).strip().splitlines()), "")
         raise PipelineError(
             f"{owner}: Spark cannot read the schema {words!r}; {example}; it says: {first}"
         ) from error
-    if not isinstance(kind, T.StructType):
+    if not isinstance(dtype, T.StructType):
         raise PipelineError(f"{owner}: a schema names its columns, got {words!r}; {example}")
-    return kind
+    return dtype
 
 
 def _fitting(dtype: T.DataType, classes: set[type]) -> Callable[[Any], Any] | None:
@@ -214,17 +214,17 @@ def _fit(value: Any, dtype: T.DataType) -> Any:
 
 def _opened(value: Any) -> Any:
     """What has named parts as a mapping of them; anything else as it is."""
-    kind = type(value)
-    if kind is tuple or kind is dict:
+    cls = type(value)
+    if cls is tuple or cls is dict:
         return value  # most are
     if isinstance(value, Row):
         return value.asDict()
     if hasattr(value, "_asdict"):
         return value._asdict()
-    if attrs.has(kind):
+    if attrs.has(cls):
         return attrs.asdict(value, recurse=False)
-    if is_dataclass(kind):
-        return {field.name: getattr(value, field.name) for field in fields(kind)}
+    if is_dataclass(cls):
+        return {field.name: getattr(value, field.name) for field in fields(cls)}
     return value
 
 
@@ -278,5 +278,5 @@ def _is_float(value: Any) -> bool:
 
 def _is_of(value: Any, ours: type, numpys: str) -> bool:
     """Whether it is one of Python's or of NumPy's, by the start of their names."""
-    kind = type(value)
-    return isinstance(value, ours) or f"{kind.__module__}.{kind.__name__}".startswith(numpys)
+    cls = type(value)
+    return isinstance(value, ours) or f"{cls.__module__}.{cls.__name__}".startswith(numpys)
