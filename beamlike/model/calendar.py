@@ -19,8 +19,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import attrs
 
 from beamlike.errors import WindowError
+from beamlike.model.described import HasDurations
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow
 
@@ -36,7 +36,7 @@ _FIRST_MONDAY: Final = date(1969, 12, 29)
 
 
 @attrs.frozen(init=False)
-class CalendarWindows(WindowFn):
+class CalendarWindows(HasDurations, WindowFn):
     """Windows of ``number`` units each, counted from local midnight of a start date.
 
     Use one of its four kinds. ``start`` is the date on which one of the windows begins.
@@ -45,13 +45,9 @@ class CalendarWindows(WindowFn):
     number: int
     time_zone: str
     start: date
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
 
     _days: ClassVar[int]
     """Days of a unit, at most."""
-
-    def in_resolution(self, resolution: Resolution) -> "CalendarWindows":
-        return rescaled(self, resolution)
 
     @property
     def longest_own_window(self) -> int:

@@ -14,7 +14,7 @@ from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.triggers import AfterProcessingTime, AfterWatermark, Trigger
+from beamlike.model.triggers import AfterProcessingTime, Trigger
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow, Window
 
@@ -68,14 +68,7 @@ def trigger_in(trigger: Trigger, resolution: Resolution) -> Trigger:
             of_query = tuple(transform.in_resolution(resolution) for transform in transforms)
             object.__setattr__(changed, "transforms", of_query)
             return changed
-        case AfterWatermark(early=early, late=late):
-            return AfterWatermark(
-                early and trigger_in(early, resolution), late and trigger_in(late, resolution)
-            )
-        case _ if trigger.children:
-            make: Callable[..., Trigger] = type(trigger)
-            return make(*(trigger_in(child, resolution) for child in trigger.children))
-    return trigger
+    return trigger.with_children(lambda child: trigger_in(child, resolution))
 
 
 def resolution_needed(trigger: Trigger) -> Resolution:
