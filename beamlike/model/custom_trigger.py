@@ -15,6 +15,7 @@ from beamlike.errors import TriggerError
 from beamlike.model import triggers as built_in
 from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
+from beamlike.model.resolution import Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import Trigger
@@ -107,6 +108,13 @@ class CustomTrigger(Trigger, Generic[State]):
     def per_ms(self) -> int:
         """Ticks of the query in a millisecond, for a trigger that knows no other unit; else 1."""
         return self._per_ms
+
+    def in_resolution(self, resolution: Resolution) -> Trigger:
+        if self.arguments:
+            return self
+        asked = copy.copy(self)
+        object.__setattr__(asked, "_per_ms", resolution.per_ms)
+        return asked
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

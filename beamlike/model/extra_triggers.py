@@ -19,7 +19,7 @@ from beamlike.errors import TriggerError
 from beamlike.model.copies import own_copy
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.described import ArgumentKind, HasDurations
-from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime, Kept
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
@@ -61,9 +61,7 @@ class EveryCount(CustomTrigger[int | None]):
     def __attrs_post_init__(self) -> None:
         whole_number(self.count, 1, "EveryCount count", TriggerError)
 
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return (state or 0) + arrived.count
 
     def is_ready(self, state: int | None, now: TriggerContext) -> bool:
@@ -117,9 +115,7 @@ class AfterSilence(HasDurations, CustomTrigger[int | None]):
     def __init__(self, silence: DurationLike) -> None:
         self._describe(silence=silence)
 
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return now.clock + self.silence
 
     def is_ready(self, state: int | None, now: TriggerContext) -> bool:

@@ -19,6 +19,8 @@ from beamlike.model.time import DurationLike
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
 
+Kept = int | None
+
 _BEGIN: Final = "an element to begin the interval with"
 
 
@@ -58,9 +60,7 @@ class _Every(HasDurations, CustomTrigger[int | None]):
         """The first instant ahead; ``before`` was the one in question until now, if any was."""
         raise NotImplementedError
 
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return self._armed(arrived, now) if state is None else state
 
     def on_fire(self, state: int | None, now: TriggerContext) -> int | None:

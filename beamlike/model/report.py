@@ -225,28 +225,29 @@ def _never_fires(strategy: WindowingStrategy) -> Finding:
 
 
 def _empty_on_time(strategy: WindowingStrategy) -> Finding:
-    if strategy.on_time_behavior is OnTimeBehavior.FIRE_IF_NON_EMPTY:
-        return Finding(False, 'on_time_behavior="fire_if_non_empty" leaves them out')
-    if not can_stay_open(strategy.trigger, end_comes=False):
-        return Finding(False, "no pane comes before it and leaves the window open")
-    return Finding(
-        True,
-        "the trigger can fire before the end of the window, and when nothing comes "
-        "between that pane and the end the on-time pane is still emitted; "
-        'on_time_behavior="fire_if_non_empty" leaves it out',
-    )
+    leaves_out = strategy.on_time_behavior is OnTimeBehavior.FIRE_IF_NON_EMPTY
+    comes = can_stay_open(strategy.trigger, end_comes=False)
+    before = "the end of the window", "the end the on-time pane"
+    return _empty("on_time_behavior", leaves_out, comes, *before)
 
 
 def _empty_last(strategy: WindowingStrategy) -> Finding:
-    if strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY:
-        return Finding(False, 'closing_behavior="fire_if_non_empty" leaves them out')
-    if not can_stay_open(strategy.trigger, outlives_its_end(strategy)):
+    leaves_out = strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY
+    comes = can_stay_open(strategy.trigger, outlives_its_end(strategy))
+    before = "the window expires", "the last one the last one"
+    return _empty("closing_behavior", leaves_out, comes, *before)
+
+
+def _empty(option: str, leaves_out: bool, comes: bool, end: str, pane: str) -> Finding:
+    """Whether a pane may be empty, which an option leaves out, if another one comes before."""
+    if leaves_out:
+        return Finding(False, f'{option}="fire_if_non_empty" leaves them out')
+    if not comes:
         return Finding(False, "no pane comes before it and leaves the window open")
     return Finding(
         True,
-        "the trigger can fire before the window expires, and when nothing comes between "
-        "that pane and the last one the last one is still emitted; "
-        'closing_behavior="fire_if_non_empty" leaves it out',
+        f"the trigger can fire before {end}, and when nothing comes between that pane and {pane} "
+        f'is still emitted; {option}="fire_if_non_empty" leaves it out',
     )
 
 

@@ -25,6 +25,9 @@ class Trigger(HasArguments, metaclass=Readable):
     (False, True)
     """
 
+    resolution: Resolution = MILLISECONDS
+    """What its own durations count, without those of its children."""
+
     without_unit: Mapping[str, int] = MappingProxyType({})
     """As `WindowFn.without_unit`, of this trigger without its children."""
 
@@ -45,6 +48,14 @@ class Trigger(HasArguments, metaclass=Readable):
             return self
         make: Callable[..., Trigger] = type(self)
         return make(**{name: part and change(part) for name, part in parts.items()})
+
+    def in_resolution(self, resolution: Resolution) -> "Trigger":
+        """The trigger as a query asks it that counts so.
+
+        Raises:
+            TimeError: A duration is finer than the ticks.
+        """
+        return self.with_children(lambda child: child.in_resolution(resolution))
 
     @property
     def may_finish(self) -> bool:

@@ -7,6 +7,7 @@ trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from beamlike.errors import TriggerError
 from beamlike.model.delays import AlignTo, Delay, transform_of
 from beamlike.model.described import NO_ARGUMENTS, ArgumentKind
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest_of
 from beamlike.model.time import DurationLike
 from beamlike.model.trigger_base import (
     BeamTrigger,
@@ -132,6 +133,7 @@ class AfterProcessingTime(OnceTrigger):
     always_fires = True
 
     transforms: tuple[Delay | AlignTo, ...]
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, eq=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -145,6 +147,16 @@ class AfterProcessingTime(OnceTrigger):
         for move in self.transforms:
             numbers |= move.without_unit
         object.__setattr__(self, "without_unit", numbers)
+        object.__setattr__(
+            self, "resolution", finest_of(move.resolution for move in self.transforms)
+        )
+
+    def in_resolution(self, resolution: Resolution) -> "AfterProcessingTime":
+        changed = copy.copy(self)
+        moves = tuple(move.in_resolution(resolution) for move in self.transforms)
+        object.__setattr__(changed, "transforms", moves)
+        object.__setattr__(changed, "resolution", resolution)
+        return changed
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""

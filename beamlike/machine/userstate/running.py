@@ -180,13 +180,13 @@ class StatefulStep:
             ):
                 return
             live = self._window(window)
-        for (name, tag), timer in live.timers.known.items():
+        for (name, tag), timer in live.timers.items():
             self._queue_timer(window, self._fn.timers[name], tag, timer)
         turn = _turn(live.waiting, live.expiry, self._lateness)
         start, end = window.start, window.end
         if turn is not None and turn < self._watermark:
             heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
-        outlasts = self._fn.outlasts_input and live.timers.known
+        outlasts = self._fn.outlasts_input and live.timers
         if live.expiry + GC_DELAY < self._watermark and not outlasts:
             at, output = live.expiry + GC_DELAY, window.max_timestamp
             heappush(self._by_watermark, _Due(at, output, "", "", start, end, _END))
@@ -201,7 +201,7 @@ class StatefulStep:
             heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
 
     def _fire(self, live: LiveWindow, due: _Due) -> None:
-        known, name = live.timers.known, (due.name, due.tag)
+        known, name = live.timers, (due.name, due.tag)
         at, output = known.get(name, (None, None))
         if (at, self._nowhere if output is None else output) != (due.at, due.output):
             return  # it was cleared, or set to another instant
