@@ -10,18 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar import leaves
 from beamlike.machine.columnar.arrays import Bools, Ints, choose
-from beamlike.machine.columnar.leaves import (
-    AfterCountColumns,
-    AfterEndOfWindowColumns,
-    AfterTimeColumns,
-    ColumnsNow,
-    ConstantColumns,
-    DefaultColumns,
-    Nodes,
-    Parts,
-    TriggerColumns,
-)
+from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, Parts, TriggerColumns
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
@@ -257,7 +248,7 @@ def _(trigger: CustomTrigger, merging: bool) -> TriggerColumns:  # type: ignore[
 
 def _of_watermark(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns:
     if not trigger.children:
-        return AfterEndOfWindowColumns()
+        return leaves.AfterEndOfWindowColumns()
     subs = [trigger.early or spec.Never(), *([] if trigger.late is None else [trigger.late])]
     return AfterWatermarkColumns([run_trigger(sub, merging) for sub in subs], merging)
 
@@ -270,18 +261,18 @@ def _composite(columns: type[TriggerColumns]) -> Callable[[spec.Trigger, bool], 
 
 
 _FORMS: Final[Mapping[type[spec.Trigger], Callable[[Any, bool], TriggerColumns]]] = {
-    spec.DefaultTrigger: lambda trigger, merging: DefaultColumns(),
+    spec.DefaultTrigger: lambda trigger, merging: leaves.DefaultColumns(),
     spec.AfterWatermark: _of_watermark,
-    spec.AfterProcessingTime: lambda trigger, merging: AfterTimeColumns(trigger),
-    spec.AfterSynchronizedProcessingTime: lambda trigger, merging: AfterTimeColumns(trigger),
-    spec.AfterCount: lambda trigger, merging: AfterCountColumns(trigger),
+    spec.AfterProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
+    spec.AfterSynchronizedProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
+    spec.AfterCount: lambda trigger, merging: leaves.AfterCountColumns(trigger),
     spec.Repeatedly: _composite(RepeatedlyColumns),
     spec.AfterFirst: _composite(AfterFirstColumns),
     spec.AfterAll: _composite(AfterAllColumns),
     spec.AfterEach: _composite(AfterEachColumns),
     spec.OrFinally: _composite(OrFinallyColumns),
-    spec.Never: lambda trigger, merging: ConstantColumns(False),
-    spec.Always: lambda trigger, merging: ConstantColumns(True),
+    spec.Never: lambda trigger, merging: leaves.ConstantColumns(False),
+    spec.Always: lambda trigger, merging: leaves.ConstantColumns(True),
 }
 for _trigger, _form in _FORMS.items():
     run_trigger.register(_trigger, _form)
