@@ -13,14 +13,13 @@ the columns of a DataFrame). All of it together: `options` (choices among a few,
 arguments by name), `readable` (what ``help`` shows), `fingerprint` (what saved state belongs to),
 `validation` (parts that do not go together), `strategy_parts`, `strategy`, `strategy_arguments`
 (what calls are given of it) and `presets` (parts often wanted together). What follows from a
-strategy: `continuation` (the triggers of later stages), `compatible` (what may be flattened),
-`side_inputs` (which window a main input looks into), `trigger_analysis` (what a trigger can and
-cannot do), `report` (the same in sentences), `repetition` (panes that hold the same elements),
-`pane_times` (panes that hide when their elements were), `warn` (of all that is unwise). What
-functions of users may change: `copies`. And whole pipelines: `coders` (values as bytes),
-`number_coders`, `bundle` (elements that travel together), `column_bundle` (as columns),
-`state_specs` (the states and timers of a function), `stateful` (a function that has some), `graph`
-(many strategies in one).
+strategy: `compatible` (what may be flattened), `side_inputs` (which window a main input looks
+into), `trigger_analysis` (what a trigger can and cannot do), `report` (the same in sentences),
+`repetition` (panes that hold the same elements), `pane_times` (panes that hide when their elements
+were), `warn` (of all that is unwise). What functions of users may change: `copies`. And whole
+pipelines: `coders` (values as bytes), `number_coders`, `bundle` (elements that travel together),
+`column_bundle` (as columns), `state_specs` (the states and timers of a function), `stateful` (a
+function that has some), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

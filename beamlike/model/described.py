@@ -44,8 +44,8 @@ class HasDurations(HasArguments):
     without_unit: Mapping[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     """Its durations that were given as numbers, and are no whole number of seconds (ms)."""
 
-    def _describe(self, *others: Any, **durations: DurationLike | None) -> None:
-        """Set all fields: these durations, in the finest unit that they need, then the others.
+    def _describe(self, *rest: Any, **durations: DurationLike | None) -> None:
+        """Set all fields: these durations, in the finest unit that they need, then the rest.
 
         Raises:
             TimeError: A duration cannot be read.
@@ -58,7 +58,7 @@ class HasDurations(HasArguments):
         unit = finest(*(length for length in micros.values() if length is not None))
         self.__attrs_init__(  # type: ignore[attr-defined]
             *(None if length is None else length // unit.micros for length in micros.values()),
-            *others,
+            *rest,
         )
         self._count(unit, **durations)
 

@@ -15,7 +15,6 @@ from typing import Any, Self, Unpack
 import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
-from beamlike.model.continuation import continuation
 from beamlike.model.fingerprint import SPELLING, Spelling
 from beamlike.model.options import (
     USUAL,
@@ -46,6 +45,7 @@ from beamlike.model.resolution import (
 )
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.trigger_base import continuation
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.validation import (
     check_comes_out,

@@ -161,6 +161,27 @@ def require_trigger(owner: str, value: object) -> Trigger:
     raise TriggerError(f"{owner} must be a trigger such as AfterCount(1), got {value!r}{hint}")
 
 
+def continuation(trigger: Trigger) -> Trigger:
+    """The trigger of the grouping after one with this trigger, unless another is set.
+
+    The waiting was done by the grouping before. What it lets through shall not wait for a
+    count or a delay once more, and not be called late.
+
+    >>> import beamlike as bl
+    >>> print(continuation(bl.AfterWatermark(early=bl.AfterCount(100))))
+    AfterWatermark(early=AfterCount(1))
+
+    Raises:
+        TriggerError: This is no trigger.
+        UnsupportedError: It is none of beamlike's.
+
+    Source: Beam Java, ``Trigger.getContinuationTrigger``.
+    """
+    if not isinstance(trigger, Trigger):
+        raise TriggerError(f"continuation needs a trigger such as AfterCount(1), got {trigger!r}")
+    return trigger.continuation()
+
+
 class BeamTrigger(Trigger):
     """Base of Beam's triggers. By default the end of the window makes them ready, and later stages
     have the same trigger."""
