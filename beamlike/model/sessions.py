@@ -17,7 +17,7 @@ from beamlike.model.described import ArgumentKind, HasDurations
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 from beamlike.model.resolution import MICROSECONDS, Resolution, converted, finest
-from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
+from beamlike.model.session_merging import ENDED, merge_overlapping
 from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at
 from beamlike.model.windows import IntervalWindow
@@ -225,11 +225,15 @@ class Sessions(HasDurations, MergingWindowFn):
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
         if not self.needs_sizes:
             return self.merge(sizes)
-        touching, bounded = self.merge_touching, (self.max_duration, sizes, self.max_elements)
-        if self.ends_with is None or not isinstance(self.gap, int):
-            return merge_overlapping(sizes, *bounded, touching=touching)
-        last = self.resolution.end_of_global_window
-        return merge_ending(self.gap, *bounded, touching=touching, last=last)
+        return merge_overlapping(
+            sizes,
+            self.max_duration,
+            sizes,
+            self.max_elements,
+            touching=self.merge_touching,
+            gap=self.gap if isinstance(self.gap, int) else 0,
+            last=self.resolution.end_of_global_window,
+        )
 
     def compatible_with(self, other: WindowFn) -> bool:
         """Any two sessions are that merge and are bounded alike; the first one's gap is used,

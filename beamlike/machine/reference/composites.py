@@ -175,13 +175,6 @@ class _ChildrenNode(_CompositeNode):
         """Whether a merged window's trigger has finished, if these of its children have."""
         return any(finished)
 
-    def _fire_ready_clear_rest(self, state: TriggerState, now: Now) -> tuple[TriggerState, ...]:
-        # What a child that is not ready was waiting for has left with this pane.
-        return tuple(
-            sub.fired(old, now) if sub.ready(old, now) else sub.cleared(old, now)
-            for sub, old in self.pairs(state)
-        )
-
     def because(self, state: TriggerState, now: Now) -> str:
         reasons = [
             sub.because(old, now) if sub.ready(old, now) else f"{sub.name} finished"
@@ -207,7 +200,12 @@ class AfterFirstNode(_ChildrenNode):
         return any(self._ready_or_finished(state, now))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        return TriggerState(True, None, self._fire_ready_clear_rest(state, now))
+        # What a child that is not ready was waiting for has left with this pane.
+        subs = tuple(
+            sub.fired(old, now) if sub.ready(old, now) else sub.cleared(old, now)
+            for sub, old in self.pairs(state)
+        )
+        return TriggerState(True, None, subs)
 
 
 class AfterAllNode(_ChildrenNode):
