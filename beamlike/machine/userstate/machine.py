@@ -66,16 +66,7 @@ class StatefulParDo(UngroupedMachine):
     def _stepped(
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
-        running = StatefulStep(
-            self.fn,
-            state,
-            watermark,
-            clock,
-            lateness=self.allowed_lateness,
-            unit=self.resolution,
-            on_error=self.on_error,
-            tagged=self.tagged,
-        )
+        running = StatefulStep(self, state, watermark, clock)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a stateful function"):
                 assigned = windows_of(element, self.window_fn, self.on_error, watermark)
@@ -109,10 +100,8 @@ class StatefulParDo(UngroupedMachine):
     def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to
         happen."""
-        lateness, unit = self.allowed_lateness, self.resolution
         events = (
-            next_event(self.fn, of_state(it), window, lateness, unit)
-            for window, it in state.windows.items()
+            next_event(self, of_state(kept), window) for window, kept in state.windows.items()
         )
         processing_timers = (
             processing_timer
