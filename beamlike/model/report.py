@@ -8,7 +8,7 @@ own rule, and more careful than ``can_finish``.
 """
 
 import textwrap
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import attrs
 
@@ -102,15 +102,10 @@ class StrategyReport(metaclass=Readable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its author should know before the first run, worst first."""
-        return tuple(
-            finding.because
-            for finding, worrying in (
-                (self.may_lose_data, True),
-                (self.never_fires, True),
-                (self.bounded_state_per_key, False),
-            )
-            if finding.answer is worrying
-        )
+        worrying = [finding for finding in (self.may_lose_data, self.never_fires) if finding]
+        if not self.bounded_state_per_key:
+            worrying.append(self.bounded_state_per_key)
+        return tuple(finding.because for finding in worrying)
 
     def __str__(self) -> str:
         strategy = self.strategy
@@ -125,21 +120,12 @@ class StrategyReport(metaclass=Readable):
             ("needs the clock", self.needs_clock),
             ("bounded state per key", self.bounded_state_per_key),
         )
-        answers = (f"{name:<22}{finding}" for name, finding in questions)
-        return "\n".join(
-            textwrap.fill(
-                line,
-                100,
-                initial_indent=indent,
-                subsequent_indent=hanging,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for line, indent, hanging in (
-                (str(strategy), "", "  "),
-                *((answer, "  ", " " * 26) for answer in answers),
-            )
-        )
+        fill = partial(textwrap.fill, width=100, break_long_words=False, break_on_hyphens=False)
+        lines = [fill(str(strategy), subsequent_indent="  ")]
+        for name, finding in questions:
+            answer = f"{name:<22}{finding}"
+            lines.append(fill(answer, initial_indent="  ", subsequent_indent=" " * 26))
+        return "\n".join(lines)
 
 
 def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> StrategyReport:
@@ -164,10 +150,7 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
     return StrategyReport(
         strategy,
         can_finish=_can_finish(strategy),
-        may_lose_data=Finding(
-            lost is not None,
-            lost or _KEPT[strategy.late_check],
-        ),
+        may_lose_data=Finding(lost is not None, lost or _KEPT[strategy.late_check]),
         may_emit_empty_on_time=_with_value(_empty_on_time(strategy), strategy, combine),
         may_emit_empty_last=_with_value(_empty_last(strategy), strategy, combine),
         fires_unchanged=_fires_unchanged(strategy),
