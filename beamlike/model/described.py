@@ -44,21 +44,17 @@ class HasDurations(HasArguments):
     without_unit: Mapping[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     """Its durations that were given as numbers, and are no whole number of seconds (ms)."""
 
-    def _describe(self, *rest: Any, **durations: DurationLike | None) -> None:
+    def _describe(self, *rest: Any, **durations: DurationLike) -> None:
         """Set all fields: these durations, in the finest unit that they need, then the rest.
 
         Raises:
             TimeError: A duration cannot be read.
         """
         owner = described_class(self).__name__
-        micros = {
-            name: None if duration is None else duration_us(duration, f"{owner} {name}")
-            for name, duration in durations.items()
-        }
-        unit = finest(*(length for length in micros.values() if length is not None))
+        micros = [duration_us(value, f"{owner} {name}") for name, value in durations.items()]
+        unit = finest(*micros)
         self.__attrs_init__(  # type: ignore[attr-defined]
-            *(None if length is None else length // unit.micros for length in micros.values()),
-            *rest,
+            *(length // unit.micros for length in micros), *rest
         )
         self._count(unit, **durations)
 
