@@ -20,7 +20,6 @@ from beamlike.model.time import DurationLike, duration_us, without_unit
 
 ArgumentKind = Literal["count", "number", "duration", "flag", "function", "value", "trigger"]
 
-
 NO_ARGUMENTS: Final[Mapping[str, ArgumentKind]] = MappingProxyType({})
 
 
@@ -75,7 +74,9 @@ class HasDurations(HasArguments):
 
 def described_class(description: HasArguments) -> type[HasArguments]:
     """The class that says what the arguments are: what is made from it has its text, too."""
-    return next(cls for cls in type(description).__mro__ if "arguments" in vars(cls))
+    saying = (cls for cls in type(description).__mro__ if "arguments" in vars(cls))
+    cls = next(saying)
+    return type(description) if cls is HasArguments else cls
 
 
 @cache
