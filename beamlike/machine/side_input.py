@@ -287,9 +287,8 @@ class _Step:
                 raise  # the two do not go together, whatever the element
             except USER_RAISED as cause:
                 failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
-                unit = inputs.resolution
-                drop = left_out(element, failure, inputs.on_error, self.watermark, unit)
-                self.effects.append(drop)
+                rules = inputs.on_error, self.watermark, inputs.resolution
+                self.effects.append(left_out(element, failure, *rules))
                 continue
             looking = Element(value, element.timestamp, window)
             if drop := expired(element, window, inputs.last_look(side), self.watermark):
