@@ -183,8 +183,7 @@ class SideInputs(UngroupedMachine):
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
         moved = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
-        side = state.at(watermark, clock, moved).side
-        work = _Step(self, state.windows.items(), min(watermark, side), side)
+        work = _Step(self, state, watermark, state.at(watermark, clock, moved).side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
                 work.take(element)
@@ -236,16 +235,9 @@ class _Open:
 class _Step:
     """A step in the making: a working copy of the windows, and the effects so far."""
 
-    def __init__(
-        self,
-        inputs: SideInputs,
-        windows: Iterable[tuple[Window, WindowState]],
-        watermark: int,
-        side_watermark: int,
-    ) -> None:
-        self.inputs = inputs
-        self.windows = dict(windows)
-        self.watermark, self.side_watermark = watermark, side_watermark
+    def __init__(self, inputs: SideInputs, state: KeyState, watermark: int, side: int) -> None:
+        self.inputs, self.windows = inputs, dict(state.windows)
+        self.watermark, self.side_watermark = min(watermark, side), side
         self.opened: dict[Window, _Open] = {}
         self.effects: list[Effect] = []
 
