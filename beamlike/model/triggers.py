@@ -234,7 +234,7 @@ class Repeatedly(CompositeTrigger):
 
 
 @attrs.frozen(init=False)
-class SeveralTriggers(CompositeTrigger):
+class _Several(CompositeTrigger):
     """A trigger made of others, in order. Of one alone it does what that one does, once."""
 
     triggers: tuple[Trigger, ...]
@@ -260,7 +260,7 @@ class SeveralTriggers(CompositeTrigger):
 
 
 @attrs.frozen(init=False)
-class AfterEach(SeveralTriggers):
+class AfterEach(_Several):
     """Runs its triggers one after the other; finishes when the last one does.
 
     A pane of one element first, and then panes of a hundred:
@@ -279,7 +279,7 @@ class AfterEach(SeveralTriggers):
 
 
 @attrs.frozen(init=False)
-class AfterFirst(SeveralTriggers):
+class AfterFirst(_Several):
     """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``.
 
     At the hundredth element, or after a minute with less, again and again:
@@ -297,7 +297,7 @@ AfterAny = AfterFirst
 
 
 @attrs.frozen(init=False)
-class AfterAll(SeveralTriggers):
+class AfterAll(_Several):
     """Fires once, when all of its triggers are ready or finished.
 
     Not before the hundredth element, and not before a minute is over:
