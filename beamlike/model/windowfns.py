@@ -21,8 +21,8 @@ import attrs
 from beamlike.errors import WindowError, WindowingError
 from beamlike.model.described import NO_ARGUMENTS, ArgumentKind, HasDurations
 from beamlike.model.readable import Readable, ReadableABC
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.time import DurationLike, duration_us, show_duration
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest
+from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow, Window
 
 _MOST_WINDOWS = 1_000_000
@@ -235,15 +235,18 @@ class FixedWindows(HasDurations, WindowFn):
     offset: int
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
-        # A negative size is refused in Beam's words, and not as a negative duration.
-        number = size if type(size) is int else 0
-        self._describe(size=0 if number < 0 else size, offset=offset)
-        if self.size == 0:
+        # A negative size is refused below, in Beam's words, and not as a negative duration.
+        size_us = size * 1_000 if type(size) is int else duration_us(size, "FixedWindows size")
+        offset_us = duration_us(offset, "FixedWindows offset")
+        unit = finest(size_us, offset_us)
+        self.__attrs_init__(size_us // unit.micros, offset_us // unit.micros)
+        self._count(unit, size=size, offset=offset)
+        if size_us <= 0:
             raise WindowError(
-                f"FixedWindows must have 0 <= offset < size, got size={show_duration(number)}; "
-                'give a size such as "1 minute"'
+                f"FixedWindows must have 0 <= offset < size, got size="
+                f'{unit.show_duration(self.size)}; give a size such as "1 minute"'
             )
-        _check_offset("FixedWindows", self.offset, self.size, "size", self.resolution)
+        _check_offset("FixedWindows", self.offset, self.size, "size", unit)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         last = self.resolution.end_of_global_window
