@@ -79,7 +79,6 @@ from beamlike.model.aggregates import (
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
-from beamlike.model.continuation import continuation
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import AfterDelta, AfterSilence, AfterTotal, EveryCount
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
@@ -98,6 +97,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike
+from beamlike.model.trigger_base import continuation
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import (
     AfterAll,

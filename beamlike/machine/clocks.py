@@ -23,6 +23,8 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.resolution import Resolution
 
+Update = SourceProgress | ShardWatermark
+
 
 @attrs.frozen
 class Clocks:
@@ -55,7 +57,7 @@ class Clocks:
     def update(
         self,
         states: Sequence[InputState],
-        updates: Iterable[SourceProgress | ShardWatermark],
+        updates: Iterable[Update],
         clock: int,
         clock_before: int = 0,
     ) -> tuple[tuple[InputState, ...], int]:
@@ -108,16 +110,12 @@ class Clocks:
         )
 
     def _trusted(
-        self,
-        states: Sequence[InputState],
-        updates: Sequence[SourceProgress | ShardWatermark],
-        clock: int,
-        clock_before: int,
-    ) -> list[SourceProgress | ShardWatermark]:
+        self, states: Sequence[InputState], updates: Sequence[Update], clock: int, clock_before: int
+    ) -> list[Update]:
         """The updates that may move their input, see `reach_of`."""
         if all(getattr(source, "max_jump", None) is None for source in self.inputs):
             return [*updates]
-        trusted = list[SourceProgress | ShardWatermark]()
+        trusted = list[Update]()
         for position, (source, state) in enumerate(zip(self.inputs, states, strict=True)):
             of_input = [update for update in updates if update.input == position]
             if isinstance(source, SourceClock) and source.max_jump is not None and of_input:
@@ -136,10 +134,7 @@ class Clocks:
         return trusted
 
     def _updated(
-        self,
-        states: Sequence[InputState],
-        updates: Iterable[SourceProgress | ShardWatermark],
-        clock: int,
+        self, states: Sequence[InputState], updates: Iterable[Update], clock: int
     ) -> tuple[InputState, ...]:
         after, parts = list(states), dict[int, dict[str, PartState]]()
         # What the source as a whole has reached counts for all parts, in whichever order they come.
@@ -208,7 +203,7 @@ class Clocks:
         return source.watermark(state.greatest, state.active_at, clock)
 
 
-def _of_whole_source(update: SourceProgress | ShardWatermark) -> bool:
+def _of_whole_source(update: Update) -> bool:
     return isinstance(update, SourceProgress) and update.part is None
 
 

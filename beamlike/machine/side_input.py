@@ -8,7 +8,7 @@ Source: Beam Java ``SimplePushbackSideInputDoFnRunner``, ``SideInputHandler`` an
 runner's ``SideInputContainer``; Scio ``hashJoin`` and ``hashLeftOuterJoin``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 import attrs
@@ -22,13 +22,12 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
-    OnEvent,
     Pane,
 )
 from beamlike.machine.failures import Failure, OnFailure, OnFailureLike, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.machine.ungrouped import clocks_after, elements_of, expired
+from beamlike.machine.ungrouped import UngroupedMachine, elements_of, expired
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.resolution import MILLISECONDS, Resolution
@@ -94,7 +93,7 @@ class SideWindow:
     waiting: tuple[Element, ...]
 
 
-class SideInputs:
+class SideInputs(UngroupedMachine):
     """Joins each element of a main input with its window of a side input.
 
     The elements of a bundle are `Main` and `Side` values, taken in order of arrival. A main
@@ -149,8 +148,6 @@ class SideInputs:
         UnsupportedError: The trigger is none of beamlike's.
     """
 
-    needs_clock: Final = False
-
     def __init__(
         self,
         main_window_fn: WindowFn,
@@ -177,44 +174,22 @@ class SideInputs:
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
         self.side_trigger = side_trigger
-        self.side_allowed_lateness = (
-            None
-            if side_allowed_lateness is None
-            else resolution.duration(side_allowed_lateness, "side_allowed_lateness")
-        )
+        self.side_allowed_lateness: int | None = None
+        if side_allowed_lateness is not None:
+            lateness = resolution.duration(side_allowed_lateness, "side_allowed_lateness")
+            self.side_allowed_lateness = lateness
 
-    def step(
-        self, state: KeyState, event: Event, on_event: OnEvent | None = None
-    ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Apply one event to the state; returns the next state and the effects.
-
-        Args:
-            state: Left as it is.
-            event: What happens.
-            on_event: Called with each drop, at the end of the step.
-
-        Raises:
-            WatermarkError: A watermark or the clock would go back.
-            UserFunctionError: A window function raised, and that is to be reported.
-            WindowingError: An element is neither `Main` nor `Side`, a side element comes in no
-                window, an element was combined with others before it arrived, or a main window
-                has no window of the side input to look into.
-        """
-        watermark, clock = clocks_after(state, event)
+    def _stepped(
+        self, state: KeyState, event: Event, watermark: int, clock: int
+    ) -> tuple[KeyState, Sequence[Effect]]:
         moved = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
-        side = state.at(watermark, clock, moved).side
-        work = _Step(self, state.windows.items(), min(watermark, side), side)
+        work = _Step(self, state, watermark, state.at(watermark, clock, moved).side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
                 work.take(element)
         elif isinstance(event, AdvanceWatermark):
             work.pass_deadlines()
-        windows = work.result()
-        if on_event is not None:
-            for effect in work.effects:
-                if isinstance(effect, Drop):
-                    on_event(effect)
-        return state.after(watermark, clock, windows, moved), tuple(work.effects)
+        return state.after(watermark, clock, work.result(), moved), work.effects
 
     def next_timers(self, state: KeyState) -> NextTimers:
         """The timers of side windows: when one with waiting elements is empty, and the last
@@ -260,16 +235,9 @@ class _Open:
 class _Step:
     """A step in the making: a working copy of the windows, and the effects so far."""
 
-    def __init__(
-        self,
-        inputs: SideInputs,
-        windows: Iterable[tuple[Window, WindowState]],
-        watermark: int,
-        side_watermark: int,
-    ) -> None:
-        self.inputs = inputs
-        self.windows = dict(windows)
-        self.watermark, self.side_watermark = watermark, side_watermark
+    def __init__(self, inputs: SideInputs, state: KeyState, watermark: int, side: int) -> None:
+        self.inputs, self.windows = inputs, dict(state.windows)
+        self.watermark, self.side_watermark = min(watermark, side), side
         self.opened: dict[Window, _Open] = {}
         self.effects: list[Effect] = []
 
@@ -311,7 +279,8 @@ class _Step:
                 raise  # the two do not go together, whatever the element
             except USER_RAISED as cause:
                 failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
-                self.effects.append(self._left_out(element, failure))
+                rules = inputs.on_error, self.watermark, inputs.resolution
+                self.effects.append(left_out(element, failure, *rules))
                 continue
             looking = Element(value, element.timestamp, window)
             if drop := expired(element, window, inputs.last_look(side), self.watermark):
@@ -324,10 +293,6 @@ class _Step:
                 self._answer(looking, ())
             else:
                 seen.waiting.append(looking)
-
-    def _left_out(self, element: Element, failure: Failure) -> Drop:
-        inputs = self.inputs
-        return left_out(element, failure, inputs.on_error, self.watermark, inputs.resolution)
 
     def _show(self, element: Element, content: tuple[Any, ...]) -> None:
         window = element.window

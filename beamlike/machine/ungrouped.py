@@ -1,6 +1,7 @@
 """What machines that do not group share: elements one by one, clocks that only go forward."""
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 
 from beamlike.errors import WatermarkError, WindowingError
 from beamlike.machine.events import (
@@ -8,15 +9,54 @@ from beamlike.machine.events import (
     Bundle,
     Drop,
     DropReason,
+    Effect,
     Element,
     Event,
     Lifted,
+    OnEvent,
     going_back,
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+
+
+class UngroupedMachine(ABC):
+    """A machine that takes elements one by one, and groups nothing: ``(state, event) -> (state,
+    effects)`` of one key."""
+
+    needs_clock: bool = False
+    """Whether something waits for processing time."""
+
+    def step(
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        """Apply one event to the state; returns the next state and the effects.
+
+        Args:
+            state: Left as it is, also if a function raises.
+            event: What happens.
+            on_event: Called with each drop, at the end of the step.
+
+        Raises:
+            WatermarkError: A watermark or the clock would go back.
+            WindowingError: An element was combined with others before it arrived, or is not one
+                that this machine takes.
+            UserFunctionError: A function of the user's raised, and that is to be reported.
+        """
+        after, effects = self._stepped(state, event, *clocks_after(state, event))
+        if on_event is not None:
+            for effect in effects:
+                if isinstance(effect, Drop):
+                    on_event(effect)
+        return after, tuple(effects)
+
+    @abstractmethod
+    def _stepped(
+        self, state: KeyState, event: Event, watermark: int, clock: int
+    ) -> tuple[KeyState, Sequence[Effect]]:
+        """The same, with the clocks to which the event brings the key (ms)."""
 
 
 def refuse_merging(window_fn: WindowFn) -> None:

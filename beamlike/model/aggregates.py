@@ -13,23 +13,8 @@ from typing import Any, Literal
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine import (
-    ApproxDistinct,
-    ApproxQuantiles,
-    Collect,
-    CollectSet,
-    CombineFn,
-    Count,
-    CountDistinct,
-    CountValues,
-    First,
-    Latest,
-    Max,
-    Mean,
-    Min,
-    Sample,
-    Top,
-)
+from beamlike.model import combine as combine_fns
+from beamlike.model.combine import CombineFn
 from beamlike.model.combine.ranked import ExtremeBy, RankedBy
 from beamlike.model.combine.sql import SqlSum
 from beamlike.model.combine.steps import InSteps, as_combine_fn
@@ -87,8 +72,8 @@ def count(column: str | None = None) -> Aggregate:
     2
     """
     if column is None:
-        return Aggregate("count", Count())
-    return Aggregate("count", CountValues(), (column,))
+        return Aggregate("count", combine_fns.Count())
+    return Aggregate("count", combine_fns.CountValues(), (column,))
 
 
 def sum(column: str) -> Aggregate:
@@ -114,7 +99,7 @@ def mean(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
     6.0
     """
-    return Aggregate("mean", Mean(), (column,))
+    return Aggregate("mean", combine_fns.Mean(), (column,))
 
 
 def min(column: str) -> Aggregate:
@@ -124,7 +109,7 @@ def min(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
     5
     """
-    return Aggregate("min", Min(), (column,))
+    return Aggregate("min", combine_fns.Min(), (column,))
 
 
 def max(column: str) -> Aggregate:
@@ -134,7 +119,7 @@ def max(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
     7
     """
-    return Aggregate("max", Max(), (column,))
+    return Aggregate("max", combine_fns.Max(), (column,))
 
 
 def collect(column: str) -> Aggregate:
@@ -147,7 +132,7 @@ def collect(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", None, "tea"], [0, 0, 0]))
     ['tea', 'tea']
     """
-    return Aggregate("collect", Collect(keep_nulls=False), (column,))
+    return Aggregate("collect", combine_fns.Collect(keep_nulls=False), (column,))
 
 
 def collect_set(column: str) -> Aggregate:
@@ -164,7 +149,7 @@ def collect_set(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
     ['milk', 'tea']
     """
-    return Aggregate("collect_set", CollectSet(), (column,))
+    return Aggregate("collect_set", combine_fns.CollectSet(), (column,))
 
 
 def count_distinct(column: str) -> Aggregate:
@@ -182,7 +167,7 @@ def count_distinct(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
     2
     """
-    return Aggregate("count_distinct", CountDistinct(), (column,))
+    return Aggregate("count_distinct", combine_fns.CountDistinct(), (column,))
 
 
 def first(column: str) -> Aggregate:
@@ -192,7 +177,7 @@ def first(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
     'milk'
     """
-    return Aggregate("first", First(keep_nulls=False), (column,))
+    return Aggregate("first", combine_fns.First(keep_nulls=False), (column,))
 
 
 def last(column: str) -> Aggregate:
@@ -204,7 +189,7 @@ def last(column: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
     'salt'
     """
-    return Aggregate("last", Latest(keep_nulls=False), (column,))
+    return Aggregate("last", combine_fns.Latest(keep_nulls=False), (column,))
 
 
 def top(column: str, n: int, by: str | None = None) -> Aggregate:
@@ -268,7 +253,7 @@ def max_by(column: str, by: str) -> Aggregate:
 def _ranked(kind: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:
     smallest = kind == "bottom"
     if by is None:
-        return Aggregate(kind, Top(n, smallest=smallest), (column,))
+        return Aggregate(kind, combine_fns.Top(n, smallest=smallest), (column,))
     return Aggregate(kind, RankedBy(n, smallest=smallest), (column, by))
 
 
@@ -287,7 +272,7 @@ def sample(column: str, n: int, seed: int = 0) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", None, "tea"], [0, 0, 0]))
     ['tea', 'tea']
     """
-    return Aggregate("sample", Sample(n, seed, keep_nulls=False), (column,))
+    return Aggregate("sample", combine_fns.Sample(n, seed, keep_nulls=False), (column,))
 
 
 def approx_quantiles(
@@ -314,7 +299,7 @@ def approx_quantiles(
     >>> fn.extract(fn.add(fn.create(), [5, 9, 7], [0, 0, 0]))
     [5.0, 7.0, 9.0]
     """
-    fn = ApproxQuantiles(fractions, compression)
+    fn = combine_fns.ApproxQuantiles(fractions, compression)
     return Aggregate("approx_quantiles", fn, (column,))
 
 
@@ -338,7 +323,7 @@ def approx_distinct(column: str, precision: int = 12) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
     2
     """
-    return Aggregate("approx_distinct", ApproxDistinct(precision), (column,))
+    return Aggregate("approx_distinct", combine_fns.ApproxDistinct(precision), (column,))
 
 
 def combine(

@@ -9,7 +9,6 @@ does not hold them).
 """
 
 import difflib
-from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -19,8 +18,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import attrs
 
 from beamlike.errors import WindowError
+from beamlike.model.described import HasDurations
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow
 
@@ -36,7 +35,7 @@ _FIRST_MONDAY: Final = date(1969, 12, 29)
 
 
 @attrs.frozen(init=False)
-class CalendarWindows(WindowFn):
+class CalendarWindows(HasDurations, WindowFn):
     """Windows of ``number`` units each, counted from local midnight of a start date.
 
     Use one of its four kinds. ``start`` is the date on which one of the windows begins.
@@ -45,13 +44,11 @@ class CalendarWindows(WindowFn):
     number: int
     time_zone: str
     start: date
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
 
     _days: ClassVar[int]
     """Days of a unit, at most."""
-
-    def in_resolution(self, resolution: Resolution) -> "CalendarWindows":
-        return rescaled(self, resolution)
+    _months: ClassVar[int] = 0
+    """Months of a unit, if it is some."""
 
     @property
     def longest_own_window(self) -> int:
@@ -67,13 +64,18 @@ class CalendarWindows(WindowFn):
         _zone(time_zone)
         self.__attrs_init__(number, time_zone, start)
 
-    @abstractmethod
     def _after(self, units: int) -> date:
         """The date that many units after the start date; before it, if negative."""
+        if self._months:
+            return _plus_months(self.start, units * self._months)
+        return self.start + timedelta(days=units * self._days)
 
-    @abstractmethod
     def _units_until(self, day: date) -> int:
         """Units from the start date to a day, correct to within one unit."""
+        if not self._months:
+            return (day - self.start).days // self._days
+        years, months = day.year - self.start.year, day.month - self.start.month
+        return (years * 12 + months) // self._months
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         """The one window that holds the instant.
@@ -142,12 +144,6 @@ class CalendarDays(CalendarWindows):
     ) -> None:
         self._set(number, time_zone, _date(start))
 
-    def _after(self, units: int) -> date:
-        return self.start + timedelta(days=units)
-
-    def _units_until(self, day: date) -> int:
-        return (day - self.start).days
-
 
 @attrs.frozen(init=False)
 class CalendarWeeks(CalendarWindows):
@@ -195,12 +191,6 @@ class CalendarWeeks(CalendarWindows):
             first = _FIRST_MONDAY + timedelta(days=start_day_of_week - 1)
         self._set(number, time_zone, first)
 
-    def _after(self, units: int) -> date:
-        return self.start + timedelta(weeks=units)
-
-    def _units_until(self, day: date) -> int:
-        return (day - self.start).days // 7
-
 
 @attrs.frozen(init=False)
 class CalendarMonths(CalendarWindows):
@@ -224,6 +214,7 @@ class CalendarMonths(CalendarWindows):
     """
 
     _days: ClassVar[int] = 31
+    _months: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -234,12 +225,6 @@ class CalendarMonths(CalendarWindows):
         day_of_month: int | None = None,
     ) -> None:
         self._set(number, time_zone, _on(_date(start), None, day_of_month))
-
-    def _after(self, units: int) -> date:
-        return _plus_months(self.start, units)
-
-    def _units_until(self, day: date) -> int:
-        return (day.year - self.start.year) * 12 + day.month - self.start.month
 
 
 @attrs.frozen(init=False)
@@ -264,6 +249,7 @@ class CalendarYears(CalendarWindows):
     """
 
     _days: ClassVar[int] = 366
+    _months: ClassVar[int] = 12
 
     def __init__(
         self,
@@ -275,12 +261,6 @@ class CalendarYears(CalendarWindows):
         day_of_month: int | None = None,
     ) -> None:
         self._set(number, time_zone, _on(_date(start), month_of_year, day_of_month))
-
-    def _after(self, units: int) -> date:
-        return _plus_months(self.start, 12 * units)
-
-    def _units_until(self, day: date) -> int:
-        return day.year - self.start.year
 
 
 def _plus_months(start: date, months: int) -> date:

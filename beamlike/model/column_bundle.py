@@ -5,6 +5,7 @@ panes, or at one column of the rows. An object that nothing looks at is not made
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 from beamlike.model.bundle import Bundle, Spans, Windowed
@@ -77,44 +78,30 @@ class ColumnBundle(Bundle):
             that each is in, arrays of NumPy.
     """
 
-    __slots__ = ("_panes", "_timestamps", "_values", "_windows", "column", "times", "window")
-
     def __init__(
         self, column: Column | list[Any], times: Any, window: Window | tuple[Any, Any]
     ) -> None:
         self.column, self.times, self.window = column, times, window
-        self._values: list[Any] | None = None
-        self._timestamps: list[int] | None = None
-        self._windows: Spans | None = None
-        self._panes: list[PaneInfo] | None = None
 
-    @property
+    @cached_property
     def values(self) -> list[Any]:  # type: ignore[override]
-        if self._values is None:
-            self._values = listed(self.column)
-        return self._values
+        return listed(self.column)
 
-    @property
+    @cached_property
     def timestamps(self) -> list[int]:  # type: ignore[override]
-        if self._timestamps is None:
-            self._timestamps = self.times.tolist()
-        return self._timestamps
+        timestamps: list[int] = self.times.tolist()
+        return timestamps
 
-    @property
+    @cached_property
     def windows(self) -> Spans:  # type: ignore[override]
-        if self._windows is None:
-            if isinstance(self.window, tuple):
-                starts, ends = self.window
-                self._windows = Spans(starts.tolist(), ends.tolist())
-            else:
-                self._windows = Spans.all_in(self.window, len(self))
-        return self._windows
+        if isinstance(self.window, tuple):
+            starts, ends = self.window
+            return Spans(starts.tolist(), ends.tolist())
+        return Spans.all_in(self.window, len(self))
 
-    @property
+    @cached_property
     def panes(self) -> list[PaneInfo]:  # type: ignore[override]
-        if self._panes is None:
-            self._panes = [NO_FIRING] * len(self)
-        return self._panes
+        return [NO_FIRING] * len(self)
 
     def with_values(self, values: list[Any]) -> "ColumnBundle":
         return self.with_column(values)

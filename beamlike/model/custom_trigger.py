@@ -6,7 +6,6 @@ its laws. The triggers of `beamlike.model.extra_triggers` are written against th
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 
@@ -16,10 +15,10 @@ from beamlike.errors import TriggerError
 from beamlike.model import triggers as built_in
 from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.resolution import Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
-from beamlike.model.triggers import AfterWatermark, Trigger
+from beamlike.model.triggers import Trigger
 from beamlike.model.windows import Window
 
 State = TypeVar("State")
@@ -27,7 +26,6 @@ State = TypeVar("State")
 Firings = Literal["once", "repeated", "until finished"]
 Keeps = Literal["number", "value", "both"]
 LooksAt = Literal["counts", "timestamps", "values"]
-ArgumentKind = Literal["count", "number", "duration", "flag", "function"]
 
 _TAKEN: Final = frozenset(name for name in built_in.__all__ if name != "Trigger")
 _CHOICES: Final[Mapping[str, Any]] = {"firings": Firings, "keeps": Keeps, "looks_at": LooksAt}
@@ -97,9 +95,6 @@ class CustomTrigger(Trigger, Generic[State]):
     waits_for_end: ClassVar[bool] = False
     state_version: ClassVar[int] = 1
 
-    arguments: ClassVar[Mapping[str, ArgumentKind]] = {}
-    """Of beamlike's own: what each argument is, in the order of the text. Texts, scenario files and
-    code are written and read by it."""
     asked: ClassVar[str] = "on_elements"
     """What errors call the function that is asked about elements."""
 
@@ -113,6 +108,13 @@ class CustomTrigger(Trigger, Generic[State]):
     def per_ms(self) -> int:
         """Ticks of the query in a millisecond, for a trigger that knows no other unit; else 1."""
         return self._per_ms
+
+    def in_resolution(self, resolution: Resolution) -> Trigger:
+        if self.arguments:
+            return self
+        asked = copy.copy(self)
+        object.__setattr__(asked, "_per_ms", resolution.per_ms)
+        return asked
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -270,7 +272,12 @@ class CustomTrigger(Trigger, Generic[State]):
         return f"{self} was ready"
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}({', '.join(_texts(self))})"
+        if self.arguments:
+            return super().__str__()
+        fields = attrs.fields(type(self)) if attrs.has(type(self)) else ()
+        known = {field.name: getattr(self, field.name) for field in fields if field.repr}
+        parts = (f"{name}={stable_repr(value)}" for name, value in known.items())
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def arrived(self, count: int, elements: Iterable[tuple[int, Any]]) -> ArrivedElements:
         """What it is given of elements: of each that did not come combined, timestamp and value."""
@@ -308,50 +315,6 @@ def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
     ]
 
 
-# -- texts -------------------------------------------------------------------------------------
-
-
-def argument_defaults(kind: type[CustomTrigger[Any]]) -> dict[str, Any]:
-    """The default of each argument; of those that must be given `inspect.Parameter.empty`."""
-    parameters = inspect.signature(kind).parameters
-    return {name: parameters[name].default for name in kind.arguments}
-
-
-def _texts(trigger: CustomTrigger[Any]) -> Iterable[str]:
-    if trigger.arguments:
-        defaults = argument_defaults(type(trigger))
-        for name, argument in trigger.arguments.items():
-            value, default = getattr(trigger, name), defaults[name]
-            if value != (default if argument != "duration" else _in_ticks(trigger, default)):
-                text = _text(argument, value, getattr(trigger, "resolution", MILLISECONDS))
-                yield text if default is inspect.Parameter.empty else f"{name}={text}"
-        return
-    for field in attrs.fields(type(trigger)) if attrs.has(type(trigger)) else ():
-        if field.repr:
-            yield f"{field.name}={stable_repr(getattr(trigger, field.name))}"
-
-
-def _in_ticks(trigger: CustomTrigger[Any], default: Any) -> Any:
-    unit: Resolution = getattr(trigger, "resolution", MILLISECONDS)
-    return unit.from_ms(default) if isinstance(default, int) else default
-
-
-def _text(argument_kind: ArgumentKind, value: Any, unit: Resolution) -> str:
-    return (
-        unit.show_duration(value)
-        if argument_kind == "duration"
-        else _OF_ARGUMENT[argument_kind](value)
-    )
-
-
-_OF_ARGUMENT: Final[Mapping[ArgumentKind, Callable[[Any], str]]] = {
-    "count": str,
-    "number": repr,
-    "flag": str,
-    "function": stable_repr,
-}
-
-
 # -- over columns ------------------------------------------------------------------------------
 
 
@@ -364,15 +327,8 @@ def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
     """
     if not trigger.needs_elements:
         return trigger
-    match trigger:
-        case CustomTrigger():
-            over = copy.copy(trigger)
-            object.__setattr__(over, "_read", read)
-            return over
-        case AfterWatermark(early=early, late=late):
-            return AfterWatermark(early and reading(early, read), late and reading(late, read))
-        case _ if trigger.children:
-            make: Callable[..., Trigger] = type(trigger)
-            return make(*(reading(child, read) for child in trigger.children))
-        case _:
-            return trigger
+    if not isinstance(trigger, CustomTrigger):
+        return trigger.with_children(lambda child: reading(child, read))
+    over = copy.copy(trigger)
+    object.__setattr__(over, "_read", read)
+    return over

@@ -1,24 +1,19 @@
 """How a trigger moves the processing time that it waits for."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.described import ArgumentKind, HasDurations
 from beamlike.model.readable import Readable
-from beamlike.model.resolution import (
-    MICROSECONDS,
-    MILLISECONDS,
-    Resolution,
-    Span,
-    finest,
-    rescaled,
-)
+from beamlike.model.resolution import MICROSECONDS, Span, finest
 from beamlike.model.time import DurationLike, duration_us, without_unit
 
 
 @attrs.frozen(init=False)
-class Delay(metaclass=Readable):
+class Delay(HasDurations, metaclass=Readable):
     """Move a processing-time target ``by`` milliseconds on.
 
     ``by`` counts ``resolution``: microseconds, where the duration is finer than a millisecond.
@@ -27,24 +22,15 @@ class Delay(metaclass=Readable):
     65000
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"by": "duration"}
+
     by: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, by: DurationLike) -> None:
         micros = duration_us(by, "Delay")
-        resolution = finest(micros)
-        self.__attrs_init__(micros // resolution.micros)
-        object.__setattr__(self, "resolution", resolution)
-        object.__setattr__(self, "without_unit", without_unit(delay=by))
-
-    def in_resolution(self, resolution: Resolution) -> "Delay":
-        """The same delay, in the ticks of a resolution.
-
-        Raises:
-            TimeError: It is finer than these.
-        """
-        return rescaled(self, resolution, "by")
+        unit = finest(micros)
+        self.__attrs_init__(micros // unit.micros)
+        self._count(unit, delay=by)
 
     def apply(self, instant: int) -> int:
         return instant + self.by
@@ -54,7 +40,7 @@ class Delay(metaclass=Readable):
 
 
 @attrs.frozen(init=False)
-class AlignTo(metaclass=Readable):
+class AlignTo(HasDurations, metaclass=Readable):
     """Move a processing-time target to the next instant equal to ``offset`` modulo ``period``.
 
     An instant that is aligned already stays.
@@ -65,37 +51,18 @@ class AlignTo(metaclass=Readable):
     60000
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"period": "duration", "offset": "duration"}
+
     period: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, period: DurationLike, offset: DurationLike = 0) -> None:
-        period_us = duration_us(period, "AlignTo period")
-        if period_us == 0:
+        self._describe(period=period, offset=offset)
+        if self.period == 0:
             raise TriggerError('AlignTo period must be more than 0 ms; give one such as "1 minute"')
-        offset_us = duration_us(offset, "AlignTo offset")
-        resolution = finest(period_us, offset_us)
-        tick = resolution.micros
-        self.__attrs_init__(period_us // tick, offset_us // tick)
-        object.__setattr__(self, "resolution", resolution)
-        object.__setattr__(self, "without_unit", without_unit(period=period, offset=offset))
-
-    def in_resolution(self, resolution: Resolution) -> "AlignTo":
-        """The same alignment, in the ticks of a resolution.
-
-        Raises:
-            TimeError: It is finer than these.
-        """
-        return rescaled(self, resolution, "period", "offset")
 
     def apply(self, instant: int) -> int:
         return instant + (self.offset - instant) % self.period
-
-    def __str__(self) -> str:
-        show = self.resolution.show_duration
-        offset = f", offset={show(self.offset)}" if self.offset else ""
-        return f"AlignTo({show(self.period)}{offset})"
 
 
 def transform_of(given: Delay | AlignTo | DurationLike, argument: str) -> Delay | AlignTo:

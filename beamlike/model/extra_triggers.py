@@ -17,11 +17,11 @@ import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model.copies import own_copy
-from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
-from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.described import ArgumentKind, HasDurations
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime, Kept
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MILLISECONDS, Resolution, finest, rescaled
-from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.time import DurationLike
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
 DeltaOf = Callable[[Any, Any], float]
@@ -61,9 +61,7 @@ class EveryCount(CustomTrigger[int | None]):
     def __attrs_post_init__(self) -> None:
         whole_number(self.count, 1, "EveryCount count", TriggerError)
 
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return (state or 0) + arrived.count
 
     def is_ready(self, state: int | None, now: TriggerContext) -> bool:
@@ -91,7 +89,7 @@ class EveryCount(CustomTrigger[int | None]):
 
 
 @attrs.frozen(init=False)
-class AfterSilence(CustomTrigger[int | None]):
+class AfterSilence(HasDurations, CustomTrigger[int | None]):
     """Fires once the clock is strictly past a time after the pane's latest element.
 
     Every element begins the waiting anew. `AfterProcessingTime` counts from the first one.
@@ -113,23 +111,11 @@ class AfterSilence(CustomTrigger[int | None]):
     arguments: ClassVar[Mapping[str, ArgumentKind]] = {"silence": "duration"}
 
     silence: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, silence: DurationLike) -> None:
-        silence_us = duration_us(silence, "AfterSilence silence")
-        unit = finest(silence_us)
-        self.__attrs_init__(silence_us // unit.micros)
-        object.__setattr__(self, "resolution", unit)
-        object.__setattr__(self, "without_unit", without_unit(silence=silence))
+        self._describe(silence=silence)
 
-    def in_resolution(self, resolution: Resolution) -> "AfterSilence":
-        """The same silence, in the ticks of a resolution."""
-        return rescaled(self, resolution, "silence")
-
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return now.clock + self.silence
 
     def is_ready(self, state: int | None, now: TriggerContext) -> bool:

@@ -13,29 +13,18 @@ from typing import ClassVar, Final
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
-from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution, finest, rescaled
-from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.described import ArgumentKind, HasDurations
+from beamlike.model.time import DurationLike
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
+
+Kept = int | None
 
 _BEGIN: Final = "an element to begin the interval with"
 
 
-def _interval_us(owner: str, interval: DurationLike) -> int:
-    interval_us = duration_us(interval, f"{owner} interval")
-    if interval_us == 0:
-        raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
-    return interval_us
-
-
-def _flag(owner: str, name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TriggerError(f"{owner} {name} must be True or False, got {value!r}")
-    return value
-
-
-class _Every(CustomTrigger[int | None]):
+class _Every(HasDurations, CustomTrigger[int | None]):
     """What the two share. The state is the next instant; None: not armed."""
 
     firings = "repeated"
@@ -44,6 +33,20 @@ class _Every(CustomTrigger[int | None]):
     interval: int
     offset: int
     fire_unchanged: bool
+
+    def _check(self) -> None:
+        """Refuse arguments that fit neither.
+
+        Raises:
+            TriggerError: The interval is 0, or a flag is no bool.
+        """
+        owner = type(self).__name__
+        if self.interval == 0:
+            raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
+        for name, kind in self.arguments.items():
+            value = getattr(self, name)
+            if kind == "flag" and not isinstance(value, bool):
+                raise TriggerError(f"{owner} {name} must be True or False, got {value!r}")
 
     def first(self, least: int) -> int:
         """The first instant of the rhythm that is not before ``least``."""
@@ -57,9 +60,7 @@ class _Every(CustomTrigger[int | None]):
         """The first instant ahead; ``before`` was the one in question until now, if any was."""
         raise NotImplementedError
 
-    def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
-    ) -> int | None:
+    def on_elements(self, state: Kept, arrived: ArrivedElements, now: TriggerContext) -> Kept:
         return self._armed(arrived, now) if state is None else state
 
     def on_fire(self, state: int | None, now: TriggerContext) -> int | None:
@@ -120,11 +121,9 @@ class EveryProcessingTime(_Every):
 
     interval: int
     offset: int
+    tick: int
     since_firing: bool
     fire_unchanged: bool
-    tick: int = 1
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -135,30 +134,15 @@ class EveryProcessingTime(_Every):
         tick: DurationLike = 1,
         fire_unchanged: bool = False,
     ) -> None:
-        name = type(self).__name__
-        tick_us = duration_us(tick, f"{name} tick")
-        if tick_us < 1_000 or (tick_us != 1_000 and not since_firing):
+        self._describe(since_firing, fire_unchanged, interval=interval, offset=offset, tick=tick)
+        self._count(self.resolution, interval=interval, offset=offset)
+        self._check()
+        per_ms = self.resolution.per_ms
+        if self.tick < per_ms or (self.tick != per_ms and not since_firing):
             raise TriggerError(
-                f"{name} tick must be 1 ms or more, and goes with since_firing=True, got "
-                f"{MICROSECONDS.show_duration(tick_us)}"
+                "EveryProcessingTime tick must be 1 ms or more, and goes with since_firing=True, "
+                f"got {self.resolution.show_duration(self.tick)}"
             )
-        interval_us = _interval_us(name, interval)
-        offset_us = duration_us(offset, f"{name} offset")
-        unit = finest(interval_us, offset_us, tick_us)
-        self.__attrs_init__(
-            interval_us // unit.micros,
-            offset_us // unit.micros,
-            _flag(name, "since_firing", since_firing),
-            _flag(name, "fire_unchanged", fire_unchanged),
-            tick_us // unit.micros,
-        )
-        object.__setattr__(self, "resolution", unit)
-        numbers = without_unit(interval=interval, offset=offset)
-        object.__setattr__(self, "without_unit", numbers)
-
-    def in_resolution(self, resolution: Resolution) -> "EveryProcessingTime":
-        """The same rhythm, in the ticks of a resolution."""
-        return rescaled(self, resolution, "interval", "offset", "tick")
 
     def before_firing(self, clock: int) -> int:
         """With ``since_firing``: the instant that a window waits for which has not fired yet,
@@ -242,8 +226,6 @@ class EveryEventTime(_Every):
     offset: int
     to_end: bool
     fire_unchanged: bool
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -253,23 +235,8 @@ class EveryEventTime(_Every):
         to_end: bool = False,
         fire_unchanged: bool = False,
     ) -> None:
-        name = type(self).__name__
-        interval_us = _interval_us(name, interval)
-        offset_us = duration_us(offset, f"{name} offset")
-        unit = finest(interval_us, offset_us)
-        self.__attrs_init__(
-            interval_us // unit.micros,
-            offset_us // unit.micros,
-            _flag(name, "to_end", to_end),
-            _flag(name, "fire_unchanged", fire_unchanged),
-        )
-        object.__setattr__(self, "resolution", unit)
-        numbers = without_unit(interval=interval, offset=offset)
-        object.__setattr__(self, "without_unit", numbers)
-
-    def in_resolution(self, resolution: Resolution) -> "EveryEventTime":
-        """The same rhythm, in the ticks of a resolution."""
-        return rescaled(self, resolution, "interval", "offset")
+        self._describe(to_end, fire_unchanged, interval=interval, offset=offset)
+        self._check()
 
     def latest_first_firing(self, window: Window) -> int:
         if self.to_end:

@@ -8,7 +8,7 @@ own rule, and more careful than ``can_finish``.
 """
 
 import textwrap
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import attrs
 
@@ -102,15 +102,10 @@ class StrategyReport(metaclass=Readable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its author should know before the first run, worst first."""
-        return tuple(
-            finding.because
-            for finding, worrying in (
-                (self.may_lose_data, True),
-                (self.never_fires, True),
-                (self.bounded_state_per_key, False),
-            )
-            if finding.answer is worrying
-        )
+        worrying = [finding for finding in (self.may_lose_data, self.never_fires) if finding]
+        if not self.bounded_state_per_key:
+            worrying.append(self.bounded_state_per_key)
+        return tuple(finding.because for finding in worrying)
 
     def __str__(self) -> str:
         strategy = self.strategy
@@ -125,21 +120,12 @@ class StrategyReport(metaclass=Readable):
             ("needs the clock", self.needs_clock),
             ("bounded state per key", self.bounded_state_per_key),
         )
-        answers = (f"{name:<22}{finding}" for name, finding in questions)
-        return "\n".join(
-            textwrap.fill(
-                line,
-                100,
-                initial_indent=indent,
-                subsequent_indent=hanging,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for line, indent, hanging in (
-                (str(strategy), "", "  "),
-                *((answer, "  ", " " * 26) for answer in answers),
-            )
-        )
+        fill = partial(textwrap.fill, width=100, break_long_words=False, break_on_hyphens=False)
+        lines = [fill(str(strategy), subsequent_indent="  ")]
+        for name, finding in questions:
+            answer = f"{name:<22}{finding}"
+            lines.append(fill(answer, initial_indent="  ", subsequent_indent=" " * 26))
+        return "\n".join(lines)
 
 
 def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> StrategyReport:
@@ -164,10 +150,7 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
     return StrategyReport(
         strategy,
         can_finish=_can_finish(strategy),
-        may_lose_data=Finding(
-            lost is not None,
-            lost or _KEPT[strategy.late_check],
-        ),
+        may_lose_data=Finding(lost is not None, lost or _KEPT[strategy.late_check]),
         may_emit_empty_on_time=_with_value(_empty_on_time(strategy), strategy, combine),
         may_emit_empty_last=_with_value(_empty_last(strategy), strategy, combine),
         fires_unchanged=_fires_unchanged(strategy),
@@ -225,28 +208,29 @@ def _never_fires(strategy: WindowingStrategy) -> Finding:
 
 
 def _empty_on_time(strategy: WindowingStrategy) -> Finding:
-    if strategy.on_time_behavior is OnTimeBehavior.FIRE_IF_NON_EMPTY:
-        return Finding(False, 'on_time_behavior="fire_if_non_empty" leaves them out')
-    if not can_stay_open(strategy.trigger, end_comes=False):
-        return Finding(False, "no pane comes before it and leaves the window open")
-    return Finding(
-        True,
-        "the trigger can fire before the end of the window, and when nothing comes "
-        "between that pane and the end the on-time pane is still emitted; "
-        'on_time_behavior="fire_if_non_empty" leaves it out',
-    )
+    leaves_out = strategy.on_time_behavior is OnTimeBehavior.FIRE_IF_NON_EMPTY
+    comes = can_stay_open(strategy.trigger, end_comes=False)
+    before = "the end of the window", "the end the on-time pane"
+    return _empty("on_time_behavior", leaves_out, comes, *before)
 
 
 def _empty_last(strategy: WindowingStrategy) -> Finding:
-    if strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY:
-        return Finding(False, 'closing_behavior="fire_if_non_empty" leaves them out')
-    if not can_stay_open(strategy.trigger, outlives_its_end(strategy)):
+    leaves_out = strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY
+    comes = can_stay_open(strategy.trigger, outlives_its_end(strategy))
+    before = "the window expires", "the last one the last one"
+    return _empty("closing_behavior", leaves_out, comes, *before)
+
+
+def _empty(option: str, leaves_out: bool, comes: bool, end: str, pane: str) -> Finding:
+    """Whether a pane may be empty, which an option leaves out, if another one comes before."""
+    if leaves_out:
+        return Finding(False, f'{option}="fire_if_non_empty" leaves them out')
+    if not comes:
         return Finding(False, "no pane comes before it and leaves the window open")
     return Finding(
         True,
-        "the trigger can fire before the window expires, and when nothing comes between "
-        "that pane and the last one the last one is still emitted; "
-        'closing_behavior="fire_if_non_empty" leaves it out',
+        f"the trigger can fire before {end}, and when nothing comes between that pane and {pane} "
+        f'is still emitted; {option}="fire_if_non_empty" leaves it out',
     )
 
 

@@ -4,17 +4,14 @@ Those of beamlike say it themselves (`in_resolution`). Those of users know milli
 asked with the millisecond in which an instant lies, and what they answer is taken for whole ones.
 """
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from beamlike.model.copies import is_of_user, own_copy
-from beamlike.model.custom_trigger import CustomTrigger
-from beamlike.model.delays import AlignTo, Delay
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.triggers import AfterProcessingTime, AfterWatermark, Trigger
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest_of
+from beamlike.model.trigger_base import Trigger
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow, Window
 
@@ -54,57 +51,10 @@ def reading(window_fn: WindowFn, read: Callable[[Any], Any]) -> WindowFn:
     return Wrapped(window_fn, window_fn.resolution, read=read)
 
 
-def trigger_in(trigger: Trigger, resolution: Resolution) -> Trigger:
-    """A trigger as a query asks it that counts so.
-
-    Raises:
-        TimeError: A duration is finer than the ticks.
-    """
-    match trigger:
-        case CustomTrigger():
-            return _custom_in(trigger, resolution)
-        case AfterProcessingTime(transforms=transforms):
-            changed = copy.copy(trigger)
-            of_query = tuple(transform.in_resolution(resolution) for transform in transforms)
-            object.__setattr__(changed, "transforms", of_query)
-            return changed
-        case AfterWatermark(early=early, late=late):
-            return AfterWatermark(
-                early and trigger_in(early, resolution), late and trigger_in(late, resolution)
-            )
-        case _ if trigger.children:
-            make: Callable[..., Trigger] = type(trigger)
-            return make(*(trigger_in(child, resolution) for child in trigger.children))
-    return trigger
-
-
 def resolution_needed(trigger: Trigger) -> Resolution:
     """The finest of the resolutions that a trigger and those in it have."""
-    found = [_own_resolution(node) for node in trigger.walk()]
-    return max(found, key=lambda each: each.per_ms)
-
-
-def _own_resolution(trigger: Trigger) -> Resolution:
-    if isinstance(trigger, AfterProcessingTime):
-        transforms: tuple[Delay | AlignTo, ...] = trigger.transforms
-        return max(
-            (transform.resolution for transform in transforms),
-            key=lambda it: it.per_ms,
-            default=MILLISECONDS,
-        )
-    own = getattr(trigger, "resolution", MILLISECONDS)
-    return own if isinstance(own, Resolution) else MILLISECONDS
-
-
-def _custom_in(trigger: CustomTrigger[Any], resolution: Resolution) -> Trigger:
-    if hasattr(trigger, "in_resolution"):
-        changed: Trigger = trigger.in_resolution(resolution)
-        return changed
-    if trigger.arguments:
-        return trigger  # one of beamlike's, without durations
-    seen = copy.copy(trigger)
-    object.__setattr__(seen, "_per_ms", resolution.per_ms)
-    return seen
+    units = (node.resolution for node in trigger.walk())
+    return finest_of(unit for unit in units if isinstance(unit, Resolution))
 
 
 # -- window functions of users -----------------------------------------------------------------

@@ -9,6 +9,7 @@ microseconds.
 """
 
 import copy
+from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
 from typing import Final, Literal, Protocol, TypeVar
@@ -146,6 +147,11 @@ def finest(*micros: int) -> Resolution:
     <Resolution.MICROSECONDS: 1000>
     """
     return MICROSECONDS if any(duration % 1_000 for duration in micros) else MILLISECONDS
+
+
+def finest_of(resolutions: Iterable[Resolution]) -> Resolution:
+    """The finest of some resolutions; milliseconds if there are none."""
+    return max(resolutions, key=lambda unit: unit.per_ms, default=MILLISECONDS)
 
 
 @attrs.frozen

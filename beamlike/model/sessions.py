@@ -7,24 +7,18 @@ none that an event ends.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.errors import TimeError, WindowError
 from beamlike.model.copies import own_copy
+from beamlike.model.described import ArgumentKind, HasDurations
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import (
-    MICROSECONDS,
-    MILLISECONDS,
-    Resolution,
-    converted,
-    finest,
-    rescaled,
-)
-from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
-from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.resolution import MICROSECONDS, Resolution, converted, finest
+from beamlike.model.session_merging import ENDED, merge_overlapping
+from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at
 from beamlike.model.windows import IntervalWindow
 from beamlike.safe_text import short_repr
@@ -34,7 +28,7 @@ GapOf = Callable[[Any], DurationLike]
 
 
 @attrs.frozen(init=False)
-class Sessions(MergingWindowFn):
+class Sessions(HasDurations, MergingWindowFn):
     """Windows that end after a gap without data.
 
     Each element opens ``[timestamp, timestamp + gap)``; windows of one key that overlap
@@ -105,13 +99,19 @@ class Sessions(MergingWindowFn):
     [00:00:00, 00:30:00) [00:01:00, 00:01:00.001)
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {
+        "gap": "duration",
+        "max_duration": "duration",
+        "max_elements": "count",
+        "merge_touching": "flag",
+        "ends_with": "value",
+    }
+
     gap: int | GapOf
     max_duration: int | None
     max_elements: int | None
     merge_touching: bool
     ends_with: Any
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -146,11 +146,7 @@ class Sessions(MergingWindowFn):
             None if longest_us is None else longest_us // unit.micros,
             *(max_elements, merge_touching, ends_with),
         )
-        object.__setattr__(self, "resolution", unit)
-        object.__setattr__(self, "without_unit", without_unit(gap=gap, max_duration=max_duration))
-
-    def in_resolution(self, resolution: Resolution) -> "Sessions":
-        return rescaled(self, resolution, "gap", "max_duration")
+        self._count(unit, gap=gap, max_duration=max_duration)
 
     @property
     def longest_own_window(self) -> int | None:
@@ -229,11 +225,15 @@ class Sessions(MergingWindowFn):
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
         if not self.needs_sizes:
             return self.merge(sizes)
-        touching, bounded = self.merge_touching, (self.max_duration, sizes, self.max_elements)
-        if self.ends_with is None or not isinstance(self.gap, int):
-            return merge_overlapping(sizes, *bounded, touching=touching)
-        last = self.resolution.end_of_global_window
-        return merge_ending(self.gap, *bounded, touching=touching, last=last)
+        return merge_overlapping(
+            sizes,
+            self.max_duration,
+            sizes,
+            self.max_elements,
+            touching=self.merge_touching,
+            gap=self.gap if isinstance(self.gap, int) else 0,
+            last=self.resolution.end_of_global_window,
+        )
 
     def compatible_with(self, other: WindowFn) -> bool:
         """Any two sessions are that merge and are bounded alike; the first one's gap is used,
@@ -245,19 +245,6 @@ class Sessions(MergingWindowFn):
             and self.merge_touching == other.merge_touching
             and self.ends_with == other.ends_with
         )
-
-    def __str__(self) -> str:
-        show = self.resolution.show_duration
-        parts = [show(self.gap) if isinstance(self.gap, int) else stable_repr(self.gap)]
-        if self.max_duration is not None:
-            parts.append(f"max_duration={show(self.max_duration)}")
-        if self.max_elements is not None:
-            parts.append(f"max_elements={self.max_elements}")
-        if self.merge_touching:
-            parts.append("merge_touching=True")
-        if self.ends_with is not None:
-            parts.append(f"ends_with={stable_repr(self.ends_with)}")
-        return f"Sessions({', '.join(parts)})"
 
 
 def _check_longest(longest_us: int, gap_us: int | None) -> None:

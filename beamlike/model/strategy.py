@@ -15,7 +15,6 @@ from typing import Any, Self, Unpack
 import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
-from beamlike.model.continuation import continuation
 from beamlike.model.fingerprint import SPELLING, Spelling
 from beamlike.model.options import (
     USUAL,
@@ -35,16 +34,18 @@ from beamlike.model.options import (
     option,
 )
 from beamlike.model.readable import Readable
-from beamlike.model.rescaled import resolution_needed, trigger_in, window_fn_in
+from beamlike.model.rescaled import resolution_needed, window_fn_in
 from beamlike.model.resolution import (
     MILLISECONDS,
     Resolution,
     Span,
     converted,
     finest,
+    finest_of,
 )
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.trigger_base import continuation
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.validation import (
     check_comes_out,
@@ -128,11 +129,10 @@ class WindowingStrategy(metaclass=Readable):
             )
         allowed_lateness = 0 if allowed_lateness is None else allowed_lateness
         lateness = duration_us(allowed_lateness, "allowed_lateness")
-        needed = (finest(lateness), window_fn.resolution, resolution_needed(trigger))
-        unit = max(needed, key=lambda each: each.per_ms)
+        unit = finest_of((finest(lateness), window_fn.resolution, resolution_needed(trigger)))
         self.__attrs_init__(
             window_fn_in(window_fn, unit),
-            trigger_in(trigger, unit),
+            trigger.in_resolution(unit),
             option(AccumulationMode, accumulation, "accumulation", usual="discarding"),
             lateness // unit.micros,
             option(
@@ -330,7 +330,7 @@ class WindowingStrategy(metaclass=Readable):
         before = self.resolution
         return self._with(
             window_fn=window_fn_in(self.window_fn, resolution),
-            trigger=trigger_in(self.trigger, resolution),
+            trigger=self.trigger.in_resolution(resolution),
             allowed_lateness=converted(
                 self.allowed_lateness, before, resolution, "allowed_lateness"
             ),

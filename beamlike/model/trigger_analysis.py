@@ -8,20 +8,13 @@ if the window expires there and then, or, as the global window on a stream, neve
 """
 
 from beamlike.model.custom_trigger import CustomTrigger
-from beamlike.model.trigger_base import unknown_trigger
+from beamlike.model.trigger_base import BeamTrigger, CompositeTrigger, unknown_trigger
 from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
     AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
     AfterWatermark,
-    Always,
     DefaultTrigger,
     Never,
     OrFinally,
-    Repeatedly,
     Trigger,
 )
 
@@ -33,76 +26,41 @@ def can_fire(trigger: Trigger, end_comes: bool) -> bool:
             return end_comes
         case AfterWatermark(early=early):
             return end_comes or (early is not None and can_fire(early, end_comes=False))
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
-            return True
-        case CustomTrigger():
-            return True
-        case Never():
-            return False
-        case AfterFirst() | OrFinally():
-            return any(can_fire(child, end_comes) for child in trigger.children)
-        case AfterAll():
-            return all(can_fire(child, end_comes) for child in trigger.children)
-        case AfterEach() | Repeatedly():
-            return can_fire(trigger.children[0], end_comes)
-        case _:
-            raise unknown_trigger(trigger)
+        case CompositeTrigger():
+            return trigger.holds_for(can_fire(child, end_comes) for child in trigger.children)
+        case BeamTrigger() | CustomTrigger():
+            return not isinstance(trigger, Never)
+    raise unknown_trigger(trigger)
 
 
 def can_close(trigger: Trigger, end_comes: bool) -> bool:
     """Whether it can finish."""
     match trigger:
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
-            return True
-        case CustomTrigger():
-            return trigger.may_finish
         case AfterWatermark(late=late):
             return end_comes and late is None
-        case AfterFirst() | AfterAll():
-            return can_fire(trigger, end_comes)
         case AfterEach():
             return all(can_close(child, end_comes) for child in trigger.children)
         case OrFinally():
             return any(can_close(child, end_comes) for child in trigger.children)
-        case _:
-            return False
+    return trigger.may_finish and can_fire(trigger, end_comes)
 
 
 def can_stay_open(trigger: Trigger, end_comes: bool) -> bool:
     """Whether it can fire without finishing."""
     match trigger:
-        case DefaultTrigger():
-            return end_comes
         case AfterWatermark(early=early, late=late):
             before_end = early is not None and can_fire(early, end_comes=False)
             return before_end or (end_comes and late is not None)
-        case Always():
-            return True
-        case CustomTrigger():
-            return not trigger.fires_once
-        case Repeatedly() | AfterEach():
-            return can_fire(trigger.children[0], end_comes)
         case OrFinally():
             return any(can_stay_open(child, end_comes) for child in trigger.children)
-        case _:
-            return False
+    return not trigger.fires_once and can_fire(trigger, end_comes)
 
 
 def lets_go(trigger: Trigger) -> bool:
     """Whether enough elements and time always make it fire, before the window's end too."""
     match trigger:
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
-            return True
-        case CustomTrigger():
-            return trigger.always_fires
         case AfterWatermark(early=early):
             return early is not None and lets_go(early)
-        case Repeatedly(trigger=repeated):
-            return lets_go(repeated)
-        case AfterFirst() | OrFinally():
-            return any(map(lets_go, trigger.children))
-        case AfterAll():
-            return all(map(lets_go, trigger.children))
         case AfterEach():
             for child in trigger.children:
                 if not lets_go(child):
@@ -110,44 +68,29 @@ def lets_go(trigger: Trigger) -> bool:
                 if not child.may_finish:
                     break  # the children behind it never get their turn
             return True
-        case _:
-            return False
+        case CompositeTrigger():
+            return trigger.holds_for(map(lets_go, trigger.children))
+    return trigger.always_fires
 
 
 def fires_on_arrival(trigger: Trigger) -> bool:
     """Whether elements alone can make it ready, before the watermark or the clock moves."""
     match trigger:
-        case AfterCount() | Always():
-            return True
-        case CustomTrigger():
-            return trigger.fires_on_arrival
         case AfterWatermark(early=early):
             return early is not None and fires_on_arrival(early)
-        case AfterFirst() | OrFinally():
-            return any(map(fires_on_arrival, trigger.children))
-        case AfterAll():
-            return all(map(fires_on_arrival, trigger.children))
-        case AfterEach() | Repeatedly():
-            return fires_on_arrival(trigger.children[0])
-        case _:
-            return False
+        case CompositeTrigger():
+            return trigger.holds_for(map(fires_on_arrival, trigger.children))
+    return trigger.fires_on_arrival
 
 
 def closes(trigger: Trigger) -> bool:
     """Whether it always finishes once it has fired often enough before the window's end."""
     match trigger:
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
-            return True
-        case CustomTrigger():
-            return trigger.fires_once and trigger.always_fires
-        case AfterFirst() | AfterAll():
-            return lets_go(trigger)
         case AfterEach():
             return all(map(closes, trigger.children))
         case OrFinally():
             return any(map(closes, trigger.children))
-        case _:
-            return False
+    return trigger.fires_once and lets_go(trigger)
 
 
 def minds_stale_processing_timers(trigger: Trigger) -> bool:

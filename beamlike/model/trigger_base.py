@@ -3,16 +3,20 @@
 Source: Beam Java, ``Trigger``; Beam Python ``TriggerFn``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Literal
 
 from beamlike.errors import TriggerError, UnsupportedError
+from beamlike.model.described import HasArguments
 from beamlike.model.readable import Readable
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import Window
 
 
-class Trigger(metaclass=Readable):
+class Trigger(HasArguments, metaclass=Readable):
     """Base of all triggers. A frozen value with children; it does nothing by itself.
 
     >>> from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark
@@ -21,10 +25,37 @@ class Trigger(metaclass=Readable):
     (False, True)
     """
 
+    resolution: Resolution = MILLISECONDS
+    """What its own durations count, without those of its children."""
+
+    without_unit: Mapping[str, int] = MappingProxyType({})
+    """As `WindowFn.without_unit`, of this trigger without its children."""
+
     @property
     def children(self) -> tuple["Trigger", ...]:
         """The sub-triggers, in order."""
-        return ()
+        names = [name for name, kind in self.arguments.items() if kind == "trigger"]
+        return tuple(child for name in names if (child := getattr(self, name)) is not None)
+
+    def with_children(self, change: Callable[["Trigger"], "Trigger"]) -> "Trigger":
+        """The same trigger with other children.
+
+        Args:
+            change: From each child to what takes its place.
+        """
+        parts = {name: getattr(self, name) for name in self.arguments} if self.children else {}
+        if not parts:
+            return self
+        make: Callable[..., Trigger] = type(self)
+        return make(**{name: part and change(part) for name, part in parts.items()})
+
+    def in_resolution(self, resolution: Resolution) -> "Trigger":
+        """The trigger as a query asks it that counts so.
+
+        Raises:
+            TimeError: A duration is finer than the ticks.
+        """
+        return self.with_children(lambda child: child.in_resolution(resolution))
 
     @property
     def may_finish(self) -> bool:
@@ -51,9 +82,16 @@ class Trigger(metaclass=Readable):
         return any(child.needs_elements for child in self.children)
 
     @property
-    def without_unit(self) -> Mapping[str, int]:
-        """As `WindowFn.without_unit`, of this trigger without its children."""
-        return {}
+    def always_fires(self) -> bool:
+        """Whether enough elements and time always make it fire before its window's end, whatever
+        its children do."""
+        return False
+
+    @property
+    def fires_on_arrival(self) -> bool:
+        """Whether elements alone can make it ready, before the watermark or the clock moves,
+        whatever its children do."""
+        return False
 
     def continuation(self) -> "Trigger":
         """The trigger of the grouping after one with this trigger, see `beamlike.continuation`.
@@ -123,7 +161,39 @@ def require_trigger(owner: str, value: object) -> Trigger:
     raise TriggerError(f"{owner} must be a trigger such as AfterCount(1), got {value!r}{hint}")
 
 
-class OnceTrigger(Trigger):
+def continuation(trigger: Trigger) -> Trigger:
+    """The trigger of the grouping after one with this trigger, unless another is set.
+
+    The waiting was done by the grouping before. What it lets through shall not wait for a
+    count or a delay once more, and not be called late.
+
+    >>> import beamlike as bl
+    >>> print(continuation(bl.AfterWatermark(early=bl.AfterCount(100))))
+    AfterWatermark(early=AfterCount(1))
+
+    Raises:
+        TriggerError: This is no trigger.
+        UnsupportedError: It is none of beamlike's.
+
+    Source: Beam Java, ``Trigger.getContinuationTrigger``.
+    """
+    if not isinstance(trigger, Trigger):
+        raise TriggerError(f"continuation needs a trigger such as AfterCount(1), got {trigger!r}")
+    return trigger.continuation()
+
+
+class BeamTrigger(Trigger):
+    """Base of Beam's triggers. By default the end of the window makes them ready, and later stages
+    have the same trigger."""
+
+    def continuation(self) -> Trigger:
+        return self.with_children(lambda child: child.continuation())
+
+    def latest_first_firing(self, window: Window) -> int:
+        return window.max_timestamp
+
+
+class OnceTrigger(BeamTrigger):
     """Base of the triggers whose first firing is always their last.
 
     By default no watermark makes them ready.
@@ -135,3 +205,29 @@ class OnceTrigger(Trigger):
 
     def latest_first_firing(self, window: Window) -> int:
         return MAX_TIMESTAMP
+
+
+class CompositeTrigger(BeamTrigger):
+    """Base of the triggers that are ready as their children are.
+
+    ``ready_by`` says which of these decide: any, all of them, or the first one.
+    """
+
+    ready_by: ClassVar[Literal["any", "all", "first"]] = "first"
+
+    def latest_first_firing(self, window: Window) -> int:
+        instants = [child.latest_first_firing(window) for child in self.children]
+        instant: int = _AMONG[self.ready_by](instants)
+        return instant
+
+    def holds_for(self, answers: Iterable[bool]) -> bool:
+        """What is true of it, if these are the answers of its children."""
+        return bool(_AMONG_ANSWERS[self.ready_by]([*answers]))
+
+
+_AMONG: Final[Mapping[str, Callable[[Any], Any]]] = {"any": min, "all": max, "first": itemgetter(0)}
+_AMONG_ANSWERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "any": any,
+    "all": all,
+    "first": itemgetter(0),
+}

@@ -73,12 +73,7 @@ class ArrivedElements(metaclass=Readable):
         Raises:
             TriggerError: The trigger did not ask for them.
         """
-        if self._timestamps is None:
-            raise TriggerError(
-                "the trigger is given no timestamps of elements, which may be combined before "
-                'they arrive; write looks_at = "timestamps" in its class'
-            )
-        return self._timestamps
+        return _asked_for(self._timestamps, "timestamps")
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -87,9 +82,13 @@ class ArrivedElements(metaclass=Readable):
         Raises:
             TriggerError: The trigger did not ask for them.
         """
-        if self._values is None:
-            raise TriggerError(
-                "the trigger is given no values of elements, which may be combined before they "
-                'arrive; write looks_at = "values" in its class'
-            )
-        return self._values
+        return _asked_for(self._values, "values")
+
+
+def _asked_for(parts: tuple[Any, ...] | None, name: str) -> tuple[Any, ...]:
+    if parts is None:
+        raise TriggerError(
+            f"the trigger is given no {name} of elements, which may be combined before they "
+            f'arrive; write looks_at = "{name}" in its class'
+        )
+    return parts

@@ -7,17 +7,25 @@ trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model.delays import AlignTo, Delay, transform_of
+from beamlike.model.described import NO_ARGUMENTS, ArgumentKind
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest_of
 from beamlike.model.time import DurationLike
-from beamlike.model.trigger_base import OnceTrigger, Trigger, require_trigger
-from beamlike.model.windows import Window
+from beamlike.model.trigger_base import (
+    BeamTrigger,
+    CompositeTrigger,
+    OnceTrigger,
+    Trigger,
+    require_trigger,
+)
 
 __all__ = [
     "AfterAll",
@@ -40,29 +48,19 @@ __all__ = [
 
 
 @attrs.frozen
-class DefaultTrigger(Trigger):
+class DefaultTrigger(BeamTrigger):
     """Fires when the watermark passes the end of the window, then once per late bundle.
 
     >>> print(DefaultTrigger().may_finish)
     False
     """
 
-    @property
-    def may_finish(self) -> bool:
-        return False
-
-    def continuation(self) -> Trigger:
-        return self
-
-    def latest_first_firing(self, window: Window) -> int:
-        return window.max_timestamp
-
-    def __str__(self) -> str:
-        return "DefaultTrigger()"
+    arguments = NO_ARGUMENTS
+    may_finish = False
 
 
 @attrs.frozen(init=False)
-class AfterWatermark(Trigger):
+class AfterWatermark(BeamTrigger):
     """Fires when the watermark passes the end of the window.
 
     Args:
@@ -77,6 +75,8 @@ class AfterWatermark(Trigger):
     AfterWatermark(early=AfterProcessingTime(1m), late=AfterCount(1))
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"early": "trigger", "late": "trigger"}
+
     early: Trigger | None
     late: Trigger | None
 
@@ -87,24 +87,12 @@ class AfterWatermark(Trigger):
         )
 
     @property
-    def children(self) -> tuple[Trigger, ...]:
-        return tuple(child for child in (self.early, self.late) if child is not None)
-
-    @property
     def fires_once(self) -> bool:
         return self.early is None and self.late is None
 
     @property
     def may_finish(self) -> bool:
         return self.late is None
-
-    def continuation(self) -> Trigger:
-        return AfterWatermark(
-            self.early and self.early.continuation(), self.late and self.late.continuation()
-        )
-
-    def latest_first_firing(self, window: Window) -> int:
-        return window.max_timestamp
 
     def data_loss(
         self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
@@ -120,11 +108,6 @@ class AfterWatermark(Trigger):
             f"{unit.show_duration(allowed_lateness)} would be dropped; write "
             f"AfterWatermark({early}late=AfterCount(1)){less}"
         )
-
-    def __str__(self) -> str:
-        parts = [f"early={self.early}"] if self.early else []
-        parts += [f"late={self.late}"] if self.late else []
-        return f"AfterWatermark({', '.join(parts)})"
 
 
 @attrs.frozen(init=False)
@@ -146,29 +129,40 @@ class AfterProcessingTime(OnceTrigger):
     60000
     """
 
+    needs_clock = True
+    always_fires = True
+
     transforms: tuple[Delay | AlignTo, ...]
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, eq=False, repr=False)
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, *transforms: Delay | AlignTo | DurationLike, delay: DurationLike | None = None
     ) -> None:
-        given = transforms if delay is None else (delay, *transforms)
-        self.__attrs_init__(tuple(transform_of(it, "AfterProcessingTime delay") for it in given))
+        moves = transforms if delay is None else (delay, *transforms)
+        self.__attrs_init__(
+            tuple(transform_of(move, "AfterProcessingTime delay") for move in moves)
+        )
+        numbers = dict[str, int]()
+        for move in self.transforms:
+            numbers |= move.without_unit
+        object.__setattr__(self, "without_unit", numbers)
+        object.__setattr__(
+            self, "resolution", finest_of(move.resolution for move in self.transforms)
+        )
 
-    @property
-    def without_unit(self) -> Mapping[str, int]:
-        return {
-            name: it for transform in self.transforms for name, it in transform.without_unit.items()
-        }
+    def in_resolution(self, resolution: Resolution) -> "AfterProcessingTime":
+        changed = copy.copy(self)
+        moves = tuple(move.in_resolution(resolution) for move in self.transforms)
+        object.__setattr__(changed, "transforms", moves)
+        object.__setattr__(changed, "resolution", resolution)
+        return changed
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""
         for transform in self.transforms:
             arrival = transform.apply(arrival)
         return arrival
-
-    @property
-    def needs_clock(self) -> bool:
-        return True
 
     def continuation(self) -> Trigger:
         return AfterSynchronizedProcessingTime()
@@ -188,18 +182,12 @@ class AfterSynchronizedProcessingTime(OnceTrigger):
     AfterSynchronizedProcessingTime()
     """
 
+    arguments = NO_ARGUMENTS
+    needs_clock = True
+    always_fires = True
+
     def target(self, arrival: int) -> int:
         return arrival
-
-    @property
-    def needs_clock(self) -> bool:
-        return True
-
-    def continuation(self) -> Trigger:
-        return self
-
-    def __str__(self) -> str:
-        return "AfterSynchronizedProcessingTime()"
 
 
 @attrs.frozen
@@ -215,6 +203,10 @@ class AfterCount(OnceTrigger):
     Repeatedly(AfterCount(100))
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"count": "count"}
+    always_fires = True
+    fires_on_arrival = True
+
     count: int
 
     def __attrs_post_init__(self) -> None:
@@ -223,43 +215,26 @@ class AfterCount(OnceTrigger):
     def continuation(self) -> Trigger:
         return AfterCount(1)
 
-    def __str__(self) -> str:
-        return f"AfterCount({self.count})"
-
 
 @attrs.frozen(init=False)
-class Repeatedly(Trigger):
+class Repeatedly(CompositeTrigger):
     """Fires whenever ``trigger`` fires, starting it over when it finishes. Never finishes.
 
     >>> AfterCount(100).may_finish, Repeatedly(AfterCount(100)).may_finish
     (True, False)
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"trigger": "trigger"}
+    may_finish = False
+
     trigger: Trigger
 
     def __init__(self, trigger: Trigger) -> None:
         self.__attrs_init__(require_trigger("Repeatedly trigger", trigger))
 
-    @property
-    def children(self) -> tuple[Trigger, ...]:
-        return (self.trigger,)
-
-    @property
-    def may_finish(self) -> bool:
-        return False
-
-    def continuation(self) -> Trigger:
-        return Repeatedly(self.trigger.continuation())
-
-    def latest_first_firing(self, window: Window) -> int:
-        return self.children[0].latest_first_firing(window)
-
-    def __str__(self) -> str:
-        return f"Repeatedly({self.trigger})"
-
 
 @attrs.frozen(init=False)
-class _Several(Trigger):
+class _Several(CompositeTrigger):
     """A trigger made of others, in order. Of one alone it does what that one does, once."""
 
     triggers: tuple[Trigger, ...]
@@ -276,6 +251,9 @@ class _Several(Trigger):
     @property
     def children(self) -> tuple[Trigger, ...]:
         return self.triggers
+
+    def with_children(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+        return type(self)(*map(change, self.triggers))
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(str, self.triggers))})"
@@ -299,12 +277,9 @@ class AfterEach(_Several):
         # How far the first grouping had got is not known any more: take what comes.
         return Repeatedly(AfterFirst(*(trigger.continuation() for trigger in self.triggers)))
 
-    def latest_first_firing(self, window: Window) -> int:
-        return self.children[0].latest_first_firing(window)
-
 
 @attrs.frozen(init=False)
-class AfterFirst(_Several, OnceTrigger):
+class AfterFirst(_Several):
     """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``.
 
     At the hundredth element, or after a minute with less, again and again:
@@ -313,11 +288,8 @@ class AfterFirst(_Several, OnceTrigger):
     Repeatedly(AfterFirst(AfterCount(100), AfterProcessingTime(1m)))
     """
 
-    def continuation(self) -> Trigger:
-        return type(self)(*(trigger.continuation() for trigger in self.children))
-
-    def latest_first_firing(self, window: Window) -> int:
-        return min(trigger.latest_first_firing(window) for trigger in self.children)
+    ready_by = "any"
+    fires_once = True
 
 
 AfterAny = AfterFirst
@@ -325,7 +297,7 @@ AfterAny = AfterFirst
 
 
 @attrs.frozen(init=False)
-class AfterAll(_Several, OnceTrigger):
+class AfterAll(_Several):
     """Fires once, when all of its triggers are ready or finished.
 
     Not before the hundredth element, and not before a minute is over:
@@ -334,15 +306,12 @@ class AfterAll(_Several, OnceTrigger):
     AfterAll(AfterCount(100), AfterProcessingTime(1m))
     """
 
-    def continuation(self) -> Trigger:
-        return type(self)(*(trigger.continuation() for trigger in self.children))
-
-    def latest_first_firing(self, window: Window) -> int:
-        return max(trigger.latest_first_firing(window) for trigger in self.children)
+    ready_by = "all"
+    fires_once = True
 
 
 @attrs.frozen(init=False)
-class OrFinally(Trigger):
+class OrFinally(CompositeTrigger):
     """Fires whenever ``main`` does, and a last time when ``until`` is ready.
 
     ``until`` judges everything the window received since it started, also what ``main``
@@ -354,6 +323,9 @@ class OrFinally(Trigger):
     OrFinally(Repeatedly(AfterCount(10)), until=AfterWatermark())
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"main": "trigger", "until": "trigger"}
+    ready_by = "any"
+
     main: Trigger
     until: Trigger
 
@@ -363,19 +335,12 @@ class OrFinally(Trigger):
         )
 
     @property
-    def children(self) -> tuple[Trigger, ...]:
-        return (self.main, self.until)
-
-    @property
     def may_finish(self) -> bool:
         return self.main.may_finish or self.until.may_finish
 
     def continuation(self) -> Trigger:
         # Beam Python keeps it as it is; Java, and this, repeat it.
-        return Repeatedly(OrFinally(self.main.continuation(), self.until.continuation()))
-
-    def latest_first_firing(self, window: Window) -> int:
-        return min(trigger.latest_first_firing(window) for trigger in self.children)
+        return Repeatedly(super().continuation())
 
     def __str__(self) -> str:
         return f"OrFinally({self.main}, until={self.until})"
@@ -390,20 +355,16 @@ class Never(OnceTrigger):
     True
     """
 
-    def continuation(self) -> Trigger:
-        return self
+    arguments = NO_ARGUMENTS
 
     def data_loss(
         self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
     ) -> str | None:
         return None
 
-    def __str__(self) -> str:
-        return "Never()"
-
 
 @attrs.frozen
-class Always(Trigger):
+class Always(BeamTrigger):
     """Fires after every bundle and never finishes.
 
     Source: Beam Java ``ReshuffleTrigger``, Beam Python ``Always``.
@@ -412,15 +373,7 @@ class Always(Trigger):
     False
     """
 
-    @property
-    def may_finish(self) -> bool:
-        return False
-
-    def continuation(self) -> Trigger:
-        return self
-
-    def latest_first_firing(self, window: Window) -> int:
-        return window.max_timestamp
-
-    def __str__(self) -> str:
-        return "Always()"
+    arguments = NO_ARGUMENTS
+    may_finish = False
+    always_fires = True
+    fires_on_arrival = True

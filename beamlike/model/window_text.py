@@ -5,19 +5,19 @@ functions of `beamlike.model`, numbers, durations and dates, and nothing else.
 """
 
 import re
-from ast import literal_eval
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
 
 from beamlike.errors import WindowError
 from beamlike.model import calendar
+from beamlike.model.described import read_arguments
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 _CALL: Final = re.compile(r"(\w+)\(([^()]*)\)")
 _CALENDAR: Final = re.compile(r"(\d+), (\S+), from (\d+-\d+-\d+)")
-_PLAIN: Final[Mapping[str, Callable[..., WindowFn]]] = {
+_PLAIN: Final[Mapping[str, Any]] = {
     kind.__name__: kind for kind in (FixedWindows, SlidingWindows, Sessions, GlobalWindows)
 }
 _CALENDARS: Final[Mapping[str, Callable[..., WindowFn]]] = {
@@ -28,14 +28,6 @@ _CALENDARS: Final[Mapping[str, Callable[..., WindowFn]]] = {
         calendar.CalendarMonths,
         calendar.CalendarYears,
     )
-}
-_READ: Final[Mapping[str, Callable[[str], Any]]] = {
-    "offset": str,
-    "period": str,
-    "max_duration": str,
-    "max_elements": int,
-    "merge_touching": "True".__eq__,
-    "ends_with": literal_eval,
 }
 
 
@@ -76,11 +68,8 @@ def _window_fn(text: str) -> WindowFn:
             raise ValueError(inside)
         number, zone, start = parts.groups()
         return _CALENDARS[name](int(number), time_zone=zone, start=date.fromisoformat(start))
-    positional, named = list[str](), dict[str, Any]()
-    for part in filter(None, inside.split(", ")):
-        argument, is_named, value = part.partition("=")
-        if is_named:
-            named[argument] = _READ[argument](value)
-        else:
-            positional.append(part)
-    return _PLAIN[name](*positional, **named)
+    arguments = read_arguments(_PLAIN[name], inside)
+    if arguments is None:
+        raise ValueError(inside)
+    window_fn: WindowFn = _PLAIN[name](**arguments)
+    return window_fn

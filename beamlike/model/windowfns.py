@@ -13,14 +13,16 @@ offset into a window that does not hold them).
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.errors import WindowError, WindowingError
+from beamlike.model.described import NO_ARGUMENTS, ArgumentKind, HasDurations
 from beamlike.model.readable import Readable, ReadableABC
-from beamlike.model.resolution import MILLISECONDS, Resolution, finest, rescaled
-from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest
+from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow, Window
 
 _MOST_WINDOWS = 1_000_000
@@ -65,6 +67,12 @@ class WindowFn(metaclass=ReadableABC):
     resolution: Resolution = MILLISECONDS
     """What times and durations count. Your own counts milliseconds, unless it says otherwise."""
 
+    without_unit: Mapping[str, int] = MappingProxyType({})
+    """Its durations that were given as numbers, and are no whole number of seconds (ms).
+
+    Over a DataFrame they are warned of: ``Sessions(30)`` is seldom meant.
+    """
+
     def in_resolution(self, resolution: Resolution) -> "WindowFn | None":
         """The window function as a query calls it that counts so; None: it knows its own ticks
         alone, and is called with those in which instants lie.
@@ -82,14 +90,6 @@ class WindowFn(metaclass=ReadableABC):
         a jump of the watermark, to see whether that is worth a warning.
         """
         return None
-
-    @property
-    def without_unit(self) -> Mapping[str, int]:
-        """Its durations that were given as numbers, and are no whole number of seconds (ms).
-
-        Over a DataFrame they are warned of: ``Sessions(30)`` is seldom meant.
-        """
-        return {}
 
     @abstractmethod
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
@@ -211,7 +211,7 @@ def _check_offset(kind: str, offset: int, limit: int, limit_name: str, unit: Res
 
 
 @attrs.frozen(init=False)
-class FixedWindows(WindowFn):
+class FixedWindows(HasDurations, WindowFn):
     """Windows of one size, end to end, starting at ``offset + k * size``.
 
     Args:
@@ -229,10 +229,10 @@ class FixedWindows(WindowFn):
     (IntervalWindow(start=60000, end=120000),)
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"size": "duration", "offset": "duration"}
+
     size: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
         # A negative size is refused below, in Beam's words, and not as a negative duration.
@@ -240,17 +240,13 @@ class FixedWindows(WindowFn):
         offset_us = duration_us(offset, "FixedWindows offset")
         unit = finest(size_us, offset_us)
         self.__attrs_init__(size_us // unit.micros, offset_us // unit.micros)
-        object.__setattr__(self, "resolution", unit)
+        self._count(unit, size=size, offset=offset)
         if size_us <= 0:
             raise WindowError(
                 f"FixedWindows must have 0 <= offset < size, got size="
                 f'{unit.show_duration(self.size)}; give a size such as "1 minute"'
             )
         _check_offset("FixedWindows", self.offset, self.size, "size", unit)
-        object.__setattr__(self, "without_unit", without_unit(size=size, offset=offset))
-
-    def in_resolution(self, resolution: Resolution) -> "FixedWindows":
-        return rescaled(self, resolution, "size", "offset")
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         last = self.resolution.end_of_global_window
@@ -262,11 +258,6 @@ class FixedWindows(WindowFn):
     def longest_own_window(self) -> int:
         """The size."""
         return self.size
-
-    def __str__(self) -> str:
-        show = self.resolution.show_duration
-        offset = f", offset={show(self.offset)}" if self.offset else ""
-        return f"FixedWindows({show(self.size)}{offset})"
 
 
 def default_period(size: int) -> int:
@@ -281,7 +272,7 @@ def default_period(size: int) -> int:
 
 
 @attrs.frozen(init=False)
-class SlidingWindows(WindowFn):
+class SlidingWindows(HasDurations, WindowFn):
     """Overlapping windows of one size, one starting every ``period``.
 
     An element belongs to every window that contains it and counts in each. If the period
@@ -305,45 +296,39 @@ class SlidingWindows(WindowFn):
     ['[00:01:00, 00:03:00)', '[00:00:00, 00:02:00)']
     """
 
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {
+        "size": "duration",
+        "period": "duration",
+        "offset": "duration",
+    }
+
     size: int
     period: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, size: DurationLike, period: DurationLike | None = None, offset: DurationLike = 0
     ) -> None:
-        size_us = duration_us(size, "SlidingWindows size")
-        period_us = (
-            default_period(-(-size_us // 1_000)) * 1_000
-            if period is None
-            else duration_us(period, "SlidingWindows period")
-        )
-        offset_us = duration_us(offset, "SlidingWindows offset")
-        unit = finest(size_us, period_us, offset_us)
-        tick = unit.micros
-        self.__attrs_init__(size_us // tick, period_us // tick, offset_us // tick)
-        object.__setattr__(self, "resolution", unit)
+        every = period
+        if every is None:
+            every = default_period(-(-duration_us(size, "SlidingWindows size") // 1_000))
+        self._describe(size=size, period=every, offset=offset)
+        unit = self.resolution
+        self._count(unit, size=size, period=period, offset=offset)
         size_text, period_text = unit.show_duration(self.size), unit.show_duration(self.period)
-        if size_us == 0 or period_us == 0:
+        if self.size == 0 or self.period == 0:
             raise WindowError(
                 "SlidingWindows must have size > 0 and period > 0, "
                 f"got size={size_text} and period={period_text}; give "
                 'both such as "1 hour" and "5 minutes"'
             )
-        if period is not None and size_us > _MOST_WINDOWS * period_us:
+        if period is not None and self.size > _MOST_WINDOWS * self.period:
             raise WindowError(
-                f"SlidingWindows of {size_text} every {period_text} put "
-                f"each element into {size_us // period_us:,} windows, and no memory holds these; "
+                f"SlidingWindows of {size_text} every {period_text} put each element into "
+                f"{self.size // self.period:,} windows, and no memory holds these; "
                 f"give a period of {unit.show_duration(-(-self.size // _MOST_WINDOWS))} or more"
             )
         _check_offset("SlidingWindows", self.offset, self.period, "period", unit)
-        numbers = without_unit(size=size, period=period, offset=offset)
-        object.__setattr__(self, "without_unit", numbers)
-
-    def in_resolution(self, resolution: Resolution) -> "SlidingWindows":
-        return rescaled(self, resolution, "size", "period", "offset")
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         end = self.resolution.end_of_global_window
@@ -357,14 +342,9 @@ class SlidingWindows(WindowFn):
         """The size."""
         return self.size
 
-    def __str__(self) -> str:
-        show = self.resolution.show_duration
-        offset = f", offset={show(self.offset)}" if self.offset else ""
-        return f"SlidingWindows({show(self.size)}, period={show(self.period)}{offset})"
-
 
 @attrs.frozen
-class GlobalWindows(WindowFn):
+class GlobalWindows(HasDurations, WindowFn):
     """One window for everything. Nothing fires before the end of time without a trigger.
 
     Source: Beam ``GlobalWindows``, Scio ``withGlobalWindow``.
@@ -373,16 +353,10 @@ class GlobalWindows(WindowFn):
     global
     """
 
-    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
-
-    def in_resolution(self, resolution: Resolution) -> "GlobalWindows":
-        return rescaled(self, resolution)
+    arguments = NO_ARGUMENTS
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         return (GLOBAL_WINDOWS[self.resolution],)
-
-    def __str__(self) -> str:
-        return "GlobalWindows()"
 
 
 def check_deterministic(window_fn: WindowFn) -> None:

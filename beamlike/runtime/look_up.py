@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from beamlike.machine.events import Element
 from beamlike.machine.side_input import Main, Side, SideInputs, SideWindow
-from beamlike.model.rescaled import trigger_in, window_fn_in
+from beamlike.model.rescaled import window_fn_in
 from beamlike.model.resolution import Resolution, Span, converted
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
@@ -87,7 +87,7 @@ class LookUp(Operation):
             main_window_fn=window_fn_in(self.main_window_fn, resolution),
             side_window_fn=window_fn_in(self.side_window_fn, resolution),
             allowed_lateness=converted(lateness, before, resolution, "allowed_lateness"),
-            side_trigger=trigger_in(self.side_trigger, resolution),
+            side_trigger=self.side_trigger.in_resolution(resolution),
             side_allowed_lateness=None
             if side is None
             else converted(side, before, resolution, "allowed_lateness"),

@@ -17,7 +17,8 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
-from beamlike.model.custom_trigger import CustomTrigger, argument_defaults, custom_triggers_in
+from beamlike.model.custom_trigger import CustomTrigger, custom_triggers_in
+from beamlike.model.described import argument_defaults
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.options import LateCheck, Unchanged
 from beamlike.model.sessions import Sessions

@@ -13,7 +13,8 @@ import attrs
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
-from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.described import argument_defaults
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP

@@ -21,7 +21,8 @@ from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import Collect, CombineFn
-from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.described import argument_defaults
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import beamlike.beam as beam
-from beamlike.model.continuation import continuation
+from beamlike.model.trigger_base import continuation
 from beamlike.scio import ScioContext, WindowedValue, WindowOptions
 from tests.crash.feed import arriving
 from tests.crash.frames import BY_CLOCK, TREE, WAKE_EVERY

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from beamlike.machine.columnar.arrays import put
-from beamlike.machine.columnar.folds import Accumulators, Objects
+from beamlike.machine.columnar.folds import Accumulators, Elements, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
 from beamlike.model.combine.isolated import isolated
 from beamlike.runtime.checked import UserMade
@@ -98,7 +98,8 @@ def by_fold(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -> Ac
     filled = [index for index, rows in enumerate(windows) if rows]
     counts = np.array([len(windows[at]) for at in filled])
     times = np.arange(table.num_rows)
-    more = fold.of(inputs_of_part(part, fold, table), times, np.cumsum(counts) - counts, counts)
+    values, first = inputs_of_part(part, fold, table), np.cumsum(counts) - counts
+    more = fold.of(Elements(values, times, first, counts))
     return put(fold.create(len(windows)), np.array(filled), more)
 
 
@@ -167,7 +168,7 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     fold = fold_of_part(part, {"x": number})
     table = pa.table({"value_x": pa.array([3, None, 5])})
     values = inputs_of_part(part, fold, table)
-    accumulators = fold.of(values, np.arange(3), np.array([0, 2]), np.array([2, 1]))
+    accumulators = fold.of(Elements(values, np.arange(3), np.array([0, 2]), np.array([2, 1])))
     woken = fold.load(fold.save(accumulators))
     assert fold.extract(woken).to_pylist() == [[3, None], [5]]
 

@@ -175,7 +175,7 @@ class _Timer:
     now: int | None = None
 
 
-def _ready_by_the_domain(self: leaves.PastClock, state: TriggerState, now: Now) -> bool:
+def _ready_by_the_domain(self: leaves.AfterTimeNode, state: TriggerState, now: Now) -> bool:
     return _Timer.now is not None
 
 
@@ -321,7 +321,7 @@ PATCHES: Final[Mapping[str, Sequence[tuple[Any, str, Any]]]] = {
         (composites.AfterAllNode, "fired", _parallel(all)),
     ),
     CLOCK: (
-        (leaves.PastClock, "ready", _ready_by_the_domain),
+        (leaves.AfterTimeNode, "ready", _ready_by_the_domain),
         (step, "_advance_clock", _advance_clock),
         (step, "_add_bundle", _add_bundle),
     ),

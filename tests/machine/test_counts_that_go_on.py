@@ -11,7 +11,6 @@ from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.continuation import continuation
 from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -22,6 +21,7 @@ from beamlike.model.trigger_analysis import (
     can_stay_open,
     lets_go,
 )
+from beamlike.model.trigger_base import continuation
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterCount,

@@ -12,10 +12,10 @@ from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.continuation import continuation
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.trigger_base import continuation
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,

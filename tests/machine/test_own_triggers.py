@@ -11,7 +11,6 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Elemen
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.continuation import continuation
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
@@ -23,6 +22,7 @@ from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.trigger_base import continuation
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterAll,

@@ -3,8 +3,8 @@
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.continuation import continuation
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
+from beamlike.model.trigger_base import continuation
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,

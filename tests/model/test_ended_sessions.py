@@ -4,7 +4,7 @@ import pytest
 
 from beamlike import IntervalWindow, Sessions
 from beamlike.errors import WindowError
-from beamlike.model.session_merging import ENDED, merge_ending
+from beamlike.model.session_merging import ENDED, merge_overlapping
 from beamlike.model.windowfns import Merge
 
 VISITS = Sessions(10, ends_with="logout")
@@ -12,7 +12,7 @@ VISITS = Sessions(10, ends_with="logout")
 
 def plan(sizes: dict[tuple[int, int], int], **bounds: int | None) -> tuple[Merge, ...]:
     windows = {IntervalWindow(*span): size for span, size in sizes.items()}
-    return merge_ending(10, bounds.get("longest"), windows, bounds.get("most"))
+    return merge_overlapping(windows, bounds.get("longest"), windows, bounds.get("most"), gap=10)
 
 
 def spans(merges: tuple[Merge, ...]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from beamlike.machine.userstate import running
-from beamlike.machine.userstate.call import WindowTimers
+from beamlike.machine.userstate.call import LiveWindow
 from beamlike.machine.userstate.cells import SetCell
 from beamlike.model.panes import Timing
 from beamlike.runtime.graph.stage import _OverWire
@@ -143,14 +143,14 @@ def test_a_set_that_forgets_is_found_by_the_rules(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_timer_that_holds_nothing_is_found_by_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = WindowTimers.set
+    known = LiveWindow.set_timer
 
-    def careless(timers: Any, spec: Any, tag: str, timer: Any) -> None:
-        known(timers, spec, tag, timer)
+    def careless(live: Any, spec: Any, tag: str, timer: Any) -> None:
+        known(live, spec, tag, timer)
         if not spec.is_event_time:
-            timers.known.pop((spec.name, tag))
+            live.timers.pop((spec.name, tag))
 
-    monkeypatch.setattr(WindowTimers, "set", careless)
+    monkeypatch.setattr(LiveWindow, "set_timer", careless)
 
     assert first_broken(OF_RULES).law == OF_RULES
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from beamlike.errors import TriggerError
 from beamlike.machine.reference.custom import Custom
-from beamlike.machine.reference.leaves import PastClock
+from beamlike.machine.reference.leaves import AfterTimeNode
 from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import TriggerState
 from beamlike.machine.reference.triggers import run_trigger
@@ -67,7 +67,7 @@ def _is_instant(node: TriggerNode) -> bool:
     """Whether what a node keeps is an instant, and not a count."""
     if isinstance(node, Custom):
         return "duration" in node.trigger.arguments.values()
-    return isinstance(node, PastClock)
+    return isinstance(node, AfterTimeNode)
 
 
 class _Unread:

@@ -18,7 +18,7 @@ from beamlike.machine.columnar.arrays import (
     within,
 )
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Accumulators, Fold
+from beamlike.machine.columnar.folds import Accumulators, Elements, Fold
 from beamlike.model.calendar import (
     CalendarDays,
     CalendarMonths,
@@ -236,7 +236,7 @@ class PlainBundle:
         counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
         values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
-            fold.add(before, column, at, first, counts)
+            fold.add(before, Elements(column, at, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
         )
 

@@ -8,7 +8,7 @@ retractions, comparisons.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, Self
 
 import attrs
@@ -250,21 +250,15 @@ _TIMINGS = tuple(Timing(name) for name in TIMINGS)
 
 def panes_of(panes: Panes, values: Iterable[Any]) -> Iterator[tuple[int, Pane]]:
     """Each pane with the number of its key; ``values`` are theirs."""
-    columns = (
-        *(panes.key, panes.start, panes.end, panes.timestamp, panes.timing, panes.index),
-        *(panes.nonspeculative, panes.is_last),
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    sessions: Iterable[Window | None] = [None] * len(panes.key)
-    retracts: Iterable[bool] = [False] * len(panes.key)
+    sessions: Iterable[Window | None] = repeat(None, len(panes.key))
+    retracts: Iterable[bool] = repeat(False, len(panes.key))
     if panes.retraction is not None and panes.session_start is not None:
         assert panes.session_end is not None, "a session has two ends"
         retracts = panes.retraction.tolist()
         sessions = map(window_of, panes.session_start.tolist(), panes.session_end.tolist())
-    for row, value, retraction, session in zip(rows, values, retracts, sessions, strict=True):
-        key, start, end, timestamp, timing, index, nonspeculative, is_last = row
-        info = PaneInfo(_TIMINGS[timing], index, nonspeculative, index == 0, is_last)
-        yield key, Pane(window_of(start, end), value, timestamp, info, retraction, session)
+    windows = map(window_of, panes.start.tolist(), panes.end.tolist())
+    parts = windows, values, panes.timestamp.tolist(), infos_of(panes), retracts, sessions
+    yield from zip(panes.key.tolist(), map(Pane, *parts), strict=True)
 
 
 def infos_of(panes: Panes) -> Iterator[PaneInfo]:

@@ -3,31 +3,22 @@
 Below them, from a trigger to its running form: one entry for each of `beamlike.model.triggers`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatch
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar import leaves
 from beamlike.machine.columnar.arrays import Bools, Ints, choose
-from beamlike.machine.columnar.leaves import (
-    AfterCountColumns,
-    AfterEndOfWindowColumns,
-    AfterTimeColumns,
-    ColumnsNow,
-    ConstantColumns,
-    DefaultColumns,
-    Nodes,
-    Parts,
-    TriggerColumns,
-)
+from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, Parts, TriggerColumns
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
 
 class AfterWatermarkColumns(TriggerColumns):
-    """`AfterWatermarkColumns` with early or late firings.
+    """`AfterWatermark` with early or late firings.
 
     The finished bit of the early child means: the end of the window was processed.
     """
@@ -43,9 +34,7 @@ class AfterWatermarkColumns(TriggerColumns):
         return Nodes(state.finished, None, subs)
 
     def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
-        early, *late = (
-            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        )
+        early, *late = (sub.ready(old, now) for sub, old in self.pairs(state))
         in_late_phase = late[0] if late else np.zeros(len(state), np.bool_)
         return np.where(state.subs[0].finished, in_late_phase, early | now.end_reached)
 
@@ -113,7 +102,7 @@ class _ChildrenColumns(TriggerColumns):
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         subs = tuple(
             sub.on_elements(sub_state, counts, on & self._is_notified(state, index), now)
-            for index, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
+            for index, (sub, sub_state) in enumerate(self.pairs(state))
         )
         return Nodes(state.finished, state.value, subs)
 
@@ -126,19 +115,20 @@ class _ChildrenColumns(TriggerColumns):
         )
 
     def _ready(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
-        return [
-            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        ]
+        return [sub.ready(old, now) for sub, old in self.pairs(state)]
 
     def _ready_or_finished(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
         ready = self._ready(state, now)
         return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
 
-    def _merge_children(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> tuple[Nodes, ...]:
-        return tuple(
-            sub.on_merge(nodes.subs[index], parts.sub(index), now)
-            for index, sub in enumerate(self.subs)
-        )
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
+        pairs = enumerate(self.pairs(nodes))
+        subs = tuple(sub.on_merge(old, parts.sub(index), now) for index, (sub, old) in pairs)
+        return Nodes(self._finished_by([sub.finished for sub in subs]), None, subs)
+
+    def _finished_by(self, finished: Sequence[Bools]) -> Bools:
+        """Which triggers of merged windows have finished, if these of their children have."""
+        return _any(finished)
 
 
 class AfterFirstColumns(_ChildrenColumns):
@@ -148,16 +138,10 @@ class AfterFirstColumns(_ChildrenColumns):
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         # What a child that is not ready was waiting for has left with this pane.
         subs = tuple(
-            choose(ready, sub.fired(sub_state, now), sub_state.cleared())
-            for sub, sub_state, ready in zip(
-                self.subs, state.subs, self._ready(state, now), strict=True
-            )
+            choose(sub.ready(old, now), sub.fired(old, now), old.cleared())
+            for sub, old in self.pairs(state)
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
-
-    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        subs = self._merge_children(nodes, parts, now)
-        return Nodes(_any([sub.finished for sub in subs]), None, subs)
 
 
 class AfterAllColumns(_ChildrenColumns):
@@ -168,14 +152,11 @@ class AfterAllColumns(_ChildrenColumns):
         return _all(self._ready_or_finished(state, now))
 
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
-        subs = tuple(
-            sub.fired(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        )
+        subs = tuple(sub.fired(old, now) for sub, old in self.pairs(state))
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        subs = self._merge_children(nodes, parts, now)
-        return Nodes(_all([sub.finished for sub in subs]), None, subs)
+    def _finished_by(self, finished: Sequence[Bools]) -> Bools:
+        return _all(finished)
 
 
 class AfterEachColumns(_ChildrenColumns):
@@ -235,10 +216,6 @@ class OrFinallyColumns(_ChildrenColumns):
         )
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        subs = self._merge_children(nodes, parts, now)
-        return Nodes(subs[0].finished | subs[1].finished, None, subs)
-
 
 def _any(columns: Sequence[Bools]) -> Bools:
     """Where any of them is set."""
@@ -269,51 +246,33 @@ def _(trigger: CustomTrigger, merging: bool) -> TriggerColumns:  # type: ignore[
     raise UnsupportedError(f"{trigger}{whose} runs key by key, and not over columns")
 
 
-@run_trigger.register
-def _(trigger: spec.DefaultTrigger, merging: bool) -> TriggerColumns:
-    return DefaultColumns()
+def _of_watermark(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns:
+    if not trigger.children:
+        return leaves.AfterEndOfWindowColumns()
+    subs = [trigger.early or spec.Never(), *([] if trigger.late is None else [trigger.late])]
+    return AfterWatermarkColumns([run_trigger(sub, merging) for sub in subs], merging)
 
 
-@run_trigger.register
-def _(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns:
-    if trigger.early is None and trigger.late is None:
-        return AfterEndOfWindowColumns()
-    subs = [run_trigger(trigger.early or spec.Never(), merging)]
-    if trigger.late is not None:
-        subs.append(run_trigger(trigger.late, merging))
-    return AfterWatermarkColumns(subs, merging)
+def _composite(columns: type[TriggerColumns]) -> Callable[[spec.Trigger, bool], TriggerColumns]:
+    def of_children(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
+        return columns([run_trigger(child, merging) for child in trigger.children], merging)
+
+    return of_children
 
 
-@run_trigger.register
-def _(
-    trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime, merging: bool
-) -> TriggerColumns:
-    return AfterTimeColumns(trigger)
-
-
-@run_trigger.register
-def _(trigger: spec.AfterCount, merging: bool) -> TriggerColumns:
-    return AfterCountColumns(trigger)
-
-
-@run_trigger.register
-def _(trigger: spec.Never | spec.Always, merging: bool) -> TriggerColumns:
-    return ConstantColumns(isinstance(trigger, spec.Always))
-
-
-_COMPOSITES: Final[dict[type[spec.Trigger], type[TriggerColumns]]] = {
-    spec.Repeatedly: RepeatedlyColumns,
-    spec.AfterFirst: AfterFirstColumns,
-    spec.AfterAll: AfterAllColumns,
-    spec.AfterEach: AfterEachColumns,
-    spec.OrFinally: OrFinallyColumns,
+_FORMS: Final[Mapping[type[spec.Trigger], Callable[[Any, bool], TriggerColumns]]] = {
+    spec.DefaultTrigger: lambda trigger, merging: leaves.DefaultColumns(),
+    spec.AfterWatermark: _of_watermark,
+    spec.AfterProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
+    spec.AfterSynchronizedProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
+    spec.AfterCount: lambda trigger, merging: leaves.AfterCountColumns(trigger),
+    spec.Repeatedly: _composite(RepeatedlyColumns),
+    spec.AfterFirst: _composite(AfterFirstColumns),
+    spec.AfterAll: _composite(AfterAllColumns),
+    spec.AfterEach: _composite(AfterEachColumns),
+    spec.OrFinally: _composite(OrFinallyColumns),
+    spec.Never: lambda trigger, merging: leaves.ConstantColumns(False),
+    spec.Always: lambda trigger, merging: leaves.ConstantColumns(True),
 }
-
-
-def _run_composite(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
-    subs = [run_trigger(child, merging) for child in trigger.children]
-    return _COMPOSITES[type(trigger)](subs, merging)
-
-
-for _composite in _COMPOSITES:
-    run_trigger.register(_composite, _run_composite)
+for _trigger, _form in _FORMS.items():
+    run_trigger.register(_trigger, _form)

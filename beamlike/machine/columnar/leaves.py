@@ -29,31 +29,27 @@ class Nodes:
 
     def finish(self) -> Self:
         """Fired for the last time, with nothing left to remember."""
-        return type(self)(np.ones(len(self), np.bool_), _nothing(self.value), self.subs)
+        return self.with_finished(np.ones(len(self), np.bool_), self.subs)
 
     def with_finished(self, finished: Bools, subs: tuple["Nodes", ...]) -> Self:
         """These finished bits, these children and no value."""
-        return type(self)(finished, _nothing(self.value), subs)
+        value = None if self.value is None else nothing(len(self))
+        return type(self)(finished, value, subs)
 
     def cleared(self) -> Self:
         """Counts and targets forgotten all the way down; what is finished stays finished."""
-        subs = tuple(sub.cleared() for sub in self.subs)
-        return type(self)(self.finished, _nothing(self.value), subs)
+        return self.with_finished(self.finished, tuple(sub.cleared() for sub in self.subs))
 
     def restarted(self) -> Self:
         """As at the start, all the way down."""
         subs = tuple(sub.restarted() for sub in self.subs)
-        return type(self)(np.zeros(len(self), np.bool_), _nothing(self.value), subs)
+        return self.with_finished(np.zeros(len(self), np.bool_), subs)
 
     def walk(self) -> Iterator["Nodes"]:
         """This node and all below it, parents before children."""
         yield self
         for sub in self.subs:
             yield from sub.walk()
-
-
-def _nothing(value: Ints | None) -> Ints | None:
-    return None if value is None else nothing(len(value))
 
 
 @attrs.frozen(eq=False)
@@ -99,6 +95,10 @@ class TriggerColumns(ABC):
         self.subs = tuple(subs)
         self.merging = merging
 
+    def pairs(self, state: Nodes) -> Iterator[tuple["TriggerColumns", Nodes]]:
+        """Each child with its state."""
+        return zip(self.subs, state.subs, strict=True)
+
     def start(self, count: int) -> Nodes:
         """The state of so many new windows."""
         value = nothing(count) if self.keeps_value else None
@@ -126,21 +126,11 @@ class TriggerColumns(ABC):
         return np.zeros(len(state), np.bool_)
 
 
-class _AtEnd(TriggerColumns):
-    """Ready from the end of the window on."""
+class _ForgetfulColumns(TriggerColumns):
+    """A trigger that has nothing to remember."""
 
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         return state
-
-    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
-        return now.end_reached
-
-    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
-        return np.ones(len(state), np.bool_)
-
-
-class DefaultColumns(_AtEnd):
-    """Never finishes, so every bundle after the end fires again."""
 
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state
@@ -149,7 +139,18 @@ class DefaultColumns(_AtEnd):
         return nodes
 
 
-class AfterEndOfWindowColumns(_AtEnd):
+class DefaultColumns(_ForgetfulColumns):
+    """Ready from the end of the window on. It never finishes, so every bundle after the end fires
+    again."""
+
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
+        return now.end_reached
+
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
+        return np.ones(len(state), np.bool_)
+
+
+class AfterEndOfWindowColumns(DefaultColumns):
     """`AfterWatermark` without early and late firings."""
 
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
@@ -215,24 +216,15 @@ class AfterCountColumns(TriggerColumns):
         return Nodes(finished, np.where(finished, NOTHING, total))
 
 
-class ConstantColumns(TriggerColumns):
-    """`Never` and `Always`: nothing to remember."""
+class ConstantColumns(_ForgetfulColumns):
+    """`Never` and `Always`."""
 
     def __init__(self, answer: bool) -> None:
         super().__init__()
         self.answer = answer
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
-        return state
-
     def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return np.full(len(state), self.answer)
-
-    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
-        return state
-
-    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        return nodes
 
 
 def _value(state: Nodes) -> Ints:

@@ -64,23 +64,15 @@ class Sweep:
 
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
-        self._touching = window_fn.merge_touching
+        self.merges_touching = window_fn.merge_touching
+        """Whether windows that only touch merge."""
         self._last = window_fn.resolution.end_of_global_window
         self._gap: int | None = None  # it matters where events may end sessions
         if window_fn.ends_with is not None and isinstance(window_fn.gap, int):
             self._gap = window_fn.gap
         bounds = (self._gap, self._longest, self._most)
-        self._is_bounded = any(bound is not None for bound in bounds)
-
-    @property
-    def is_bounded(self) -> bool:
+        self.is_bounded = any(bound is not None for bound in bounds)
         """Whether windows that overlap may stay apart."""
-        return self._is_bounded
-
-    @property
-    def merges_touching(self) -> bool:
-        """Whether windows that only touch merge."""
-        return self._touching
 
     def sizes(self, start: Ints, end: Ints) -> Ints:
         """What an element counts for in sizes that comes in each of these windows, see
@@ -135,7 +127,7 @@ class Sweep:
         far = self._far(stretch, windows, last)
         total = None if size is None else np.cumsum(size)
         begins = np.nonzero(opens)[0]
-        is_near = np.less_equal if self._touching else np.less
+        is_near = np.less_equal if self.merges_touching else np.less
         while len(begins := begins[last[begins] > begins + 1]):
             lengths = far[begins] - begins
             row = np.repeat(begins, lengths) + within(lengths)
@@ -185,7 +177,7 @@ class Sweep:
         """Where windows in order are near enough to none before them."""
         opens = starts_of_runs(key)
         if len(key):
-            is_apart = np.greater if self._touching else np.greater_equal
+            is_apart = np.greater if self.merges_touching else np.greater_equal
             reach = greatest_so_far(np.cumsum(opens), end)
             opens[1:] |= is_apart(start[1:], reach[:-1])
         return opens
@@ -208,7 +200,8 @@ def _ended(
     windows: _Windows, row: Ints, nth: Ints, first: Ints, fits: Bools
 ) -> tuple[Bools, Ints, Ints]:
     """Which rows fit into runs that end with the first window in them that has ended, see
-    `merge_ending`; the row of that window, and how far each makes its run reach if that is in it.
+    `merge_overlapping`; the row of that window, and how far each makes its run reach if that is in
+    it.
 
     Args:
         windows: All windows.

@@ -1,16 +1,19 @@
 """Elements that reach their window: what the window remembers of them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from beamlike.machine.events import Element, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
 from beamlike.machine.reference.running import Blamed, TriggerFailed
-from beamlike.machine.reference.state import WindowState
+from beamlike.machine.reference.state import TriggerState, WindowState
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
 from beamlike.safe_text import USER_RAISED, UserRaised
+
+_NEW: Final = WindowState(TriggerState(), None)
+"""A window without elements."""
 
 
 def add(
@@ -50,26 +53,17 @@ def _remembered(
     if work.needs_event_time_timers:
         # What they raise is the fault of these elements: later none could be blamed.
         _ = [*work.trigger.event_time_timers(trigger)]
-    if current is None:
-        return WindowState(
-            trigger,
-            accumulator,
-            count,
-            work.hold(window, None, items),
-            needs_end_of_window_timer,
-            work.processing_timers((), trigger),
-            size=work.size_of(arrived),
-        )
+    before = _NEW if current is None else current
     return WindowState(
         trigger,
         accumulator,
-        current.new_elements + count,
-        work.hold(window, current.element_hold, items),
-        current.end_timer_set or needs_end_of_window_timer,
-        work.processing_timers(current.processing_timers, trigger),
-        current.last_pane,
-        current.unretracted_panes,
-        current.size + work.size_of(arrived),
+        before.new_elements + count,
+        work.hold(window, before.element_hold, items),
+        before.end_timer_set or needs_end_of_window_timer,
+        work.processing_timers(before.processing_timers, trigger),
+        before.last_pane,
+        before.unretracted_panes,
+        before.size + work.size_of(arrived),
     )
 
 

@@ -5,17 +5,27 @@ an early or late trigger starts over completely after each pane, and when window
 windows are evaluated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from beamlike.machine.reference.leaves import end_of
-from beamlike.machine.reference.running import Now, TriggerNode
+from beamlike.machine.reference.running import Now, States, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 
 
-class AfterWatermarkNode(TriggerNode):
-    """`AfterWatermarkNode` with early or late firings.
+class _CompositeNode(TriggerNode):
+    def _merge_child(
+        self, index: int, state: TriggerState, parts: States, now: Now
+    ) -> TriggerState:
+        """What becomes of a child as windows merge."""
+        return self.subs[index].on_merge(
+            state.subs[index], [part.subs[index] for part in parts], now
+        )
+
+
+class AfterWatermarkNode(_CompositeNode):
+    """`AfterWatermark` with early or late firings.
 
     The finished bit of the early child means: the end of the window was processed.
     """
@@ -62,30 +72,20 @@ class AfterWatermarkNode(TriggerNode):
         """The late trigger, if there is one, as it begins anew."""
         return [self.subs[1].restarted(state, now) for state in states]
 
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
         past_end = all(part.subs[0].finished for part in parts) and now.end_reached
-        early = self._merge_child(0, state, parts, now)
-        if past_end:
-            early = attrs.evolve(self.subs[0].ended(early), finished=True)
-            late = [self._merge_child(1, state, parts, now)] if len(self.subs) > 1 else []
-        else:
-            early = attrs.evolve(early, finished=False)
-            late = [
-                self._merge_child(1, state, parts, now)
-                if self.subs[1].observes_all
-                else sub.forgotten()
-                for sub in state.subs[1:]
-            ]
+        early = self._merge_anew(0, state, parts, now)
+        early = attrs.evolve(self.subs[0].ended(early) if past_end else early, finished=past_end)
+        late = [
+            self._merge_anew(1, state, parts, now)
+            if past_end or self.subs[1].observes_all
+            else sub.forgotten()
+            for sub in state.subs[1:]
+        ]
         return TriggerState(past_end and not late, None, (early, *late))
 
-    def _merge_child(
-        self, index: int, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
-        merged = self.subs[index].on_merge(
-            state.subs[index], [part.subs[index] for part in parts], now
-        )
+    def _merge_anew(self, index: int, state: TriggerState, parts: States, now: Now) -> TriggerState:
+        merged = self._merge_child(index, state, parts, now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return self.subs[index].restarted(merged, now) if merged.finished else merged
 
@@ -112,7 +112,7 @@ class AfterWatermarkNode(TriggerNode):
         return ("early", "late")[index]
 
 
-class RepeatedlyNode(TriggerNode):
+class RepeatedlyNode(_CompositeNode):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # As an early trigger it carries a bit that is not its own, see `AfterWatermark`.
         sub = self.subs[0].on_elements(state.subs[0], count, now)
@@ -125,11 +125,8 @@ class RepeatedlyNode(TriggerNode):
         sub = self.subs[0].fired(state.subs[0], now)
         return TriggerState(subs=(self.subs[0].restarted(sub, now) if sub.finished else sub,))
 
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
-        sub = self.subs[0].on_merge(state.subs[0], [part.subs[0] for part in parts], now)
-        return TriggerState(subs=(sub,))
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
+        return TriggerState(subs=(self._merge_child(0, state, parts, now),))
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return self.subs[0].needs_end_of_window_timer(state.subs[0])
@@ -144,7 +141,7 @@ class RepeatedlyNode(TriggerNode):
         return "repeated"
 
 
-class _ChildrenNode(TriggerNode):
+class _ChildrenNode(_CompositeNode):
     """What triggers with several children share: each child is called with its own state."""
 
     def _is_notified(self, state: TriggerState, index: int) -> bool:
@@ -167,40 +164,31 @@ class _ChildrenNode(TriggerNode):
         )
 
     def _ready_or_finished(self, state: TriggerState, now: Now) -> list[bool]:
-        return [
-            sub_state.finished or sub.ready(sub_state, now)
-            for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        ]
+        return [old.finished or sub.ready(old, now) for sub, old in self.pairs(state)]
 
-    def _merge_children(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> tuple[TriggerState, ...]:
-        return tuple(
-            sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
-            for index, sub in enumerate(self.subs)
-        )
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
+        indexes = range(len(self.subs))
+        subs = tuple(self._merge_child(index, state, parts, now) for index in indexes)
+        return TriggerState(self._finished_by([sub.finished for sub in subs]), None, subs)
 
-    def _fire_ready_clear_rest(self, state: TriggerState, now: Now) -> tuple[TriggerState, ...]:
-        # What a child that is not ready was waiting for has left with this pane.
-        return tuple(
-            sub.fired(sub_state, now) if sub.ready(sub_state, now) else sub.cleared(sub_state, now)
-            for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        )
+    def _finished_by(self, finished: Iterable[bool]) -> bool:
+        """Whether a merged window's trigger has finished, if these of its children have."""
+        return any(finished)
 
     def because(self, state: TriggerState, now: Now) -> str:
         reasons = [
-            sub.because(sub_state, now) if sub.ready(sub_state, now) else f"{sub.name} finished"
-            for sub, sub_state in zip(self.subs, state.subs, strict=True)
-            if sub_state.finished or sub.ready(sub_state, now)
+            sub.because(old, now) if sub.ready(old, now) else f"{sub.name} finished"
+            for sub, old in self.pairs(state)
+            if old.finished or sub.ready(old, now)
         ]
         return f"{self.name}[{', '.join(reasons)}]"
 
     def _waits(self, state: TriggerState, now: Now) -> list[str | None]:
         """What the children wait for that are neither ready nor finished."""
         return [
-            sub.waits_for(sub_state, now)
-            for sub, sub_state in zip(self.subs, state.subs, strict=True)
-            if not sub_state.finished and not sub.ready(sub_state, now)
+            sub.waits_for(old, now)
+            for sub, old in self.pairs(state)
+            if not old.finished and not sub.ready(old, now)
         ]
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
@@ -212,13 +200,12 @@ class AfterFirstNode(_ChildrenNode):
         return any(self._ready_or_finished(state, now))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        return TriggerState(True, None, self._fire_ready_clear_rest(state, now))
-
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
-        subs = self._merge_children(state, parts, now)
-        return TriggerState(any(sub.finished for sub in subs), None, subs)
+        # What a child that is not ready was waiting for has left with this pane.
+        subs = tuple(
+            sub.fired(old, now) if sub.ready(old, now) else sub.cleared(old, now)
+            for sub, old in self.pairs(state)
+        )
+        return TriggerState(True, None, subs)
 
 
 class AfterAllNode(_ChildrenNode):
@@ -229,14 +216,11 @@ class AfterAllNode(_ChildrenNode):
         return all(self._ready_or_finished(state, now))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        subs = zip(self.subs, state.subs, strict=True)
-        return TriggerState(True, None, tuple(sub.fired(sub_state, now) for sub, sub_state in subs))
+        subs = tuple(sub.fired(old, now) for sub, old in self.pairs(state))
+        return TriggerState(True, None, subs)
 
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
-        subs = self._merge_children(state, parts, now)
-        return TriggerState(all(sub.finished for sub in subs), None, subs)
+    def _finished_by(self, finished: Iterable[bool]) -> bool:
+        return all(finished)
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
         waits = self._waits(state, now)
@@ -264,18 +248,13 @@ class AfterEachNode(_ChildrenNode):
             subs = [sub.cleared(state, now) for sub, state in zip(self.subs, subs, strict=True)]
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
         subs: list[TriggerState] = []
         for index, sub in enumerate(self.subs):
             if all(before.finished for before in subs):
-                subs.append(
-                    sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
-                )
+                subs.append(self._merge_child(index, state, parts, now))
             elif sub.observes_all:
-                merged = sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
-                subs.append(sub.cleared(merged, now))
+                subs.append(sub.cleared(self._merge_child(index, state, parts, now), now))
             else:
                 subs.append(state.subs[index].cleared())
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
@@ -294,9 +273,7 @@ class AfterEachNode(_ChildrenNode):
 
 class OrFinallyNode(_ChildrenNode):
     def ready(self, state: TriggerState, now: Now) -> bool:
-        return any(
-            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
-        )
+        return any(sub.ready(old, now) for sub, old in self.pairs(state))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         main, until = state.subs
@@ -305,12 +282,6 @@ class OrFinallyNode(_ChildrenNode):
         else:
             # `until` is not cleared: it judges all that the window received since it started.
             subs = (self.subs[0].fired(main, now), until)
-        return TriggerState(any(sub.finished for sub in subs), None, subs)
-
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
-        subs = self._merge_children(state, parts, now)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
     def because(self, state: TriggerState, now: Now) -> str:

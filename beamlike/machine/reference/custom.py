@@ -10,7 +10,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.machine.reference.running import Blamed, Now, TriggerFailed, TriggerNode
+from beamlike.machine.reference.running import Blamed, Now, States, TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.rescaled import coarse
@@ -151,9 +151,7 @@ class Custom(TriggerNode):
     def ended(self, state: TriggerState) -> TriggerState:
         return self.saved(self._ask(self.trigger.on_end, self.kept(state)))
 
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
         now = self._seen(now)
         merged = self._ask(self.trigger.merge, [self.kept(part) for part in parts], now)
         if self.trigger.may_finish:

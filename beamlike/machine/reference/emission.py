@@ -116,22 +116,16 @@ def _emit(
         is_last=is_last,
     )
     if state.new_elements == 0 and not again and not _wants_empty(strategy, info.timing, is_last):
-        if work.tracing:
-            work.trace_event(Suppressed(window, by))
-        return state if keeps else attrs.evolve(state, accumulator=left)
+        return _suppressed(work, window, state, left, by)
     try:
         value = combine.extract(state.accumulator)
     except USER_RAISED as cause:
         return _failed(work, window, "extract", cause)
     if strategy.unchanged is Unchanged.OMIT and _is_unchanged(state, window, value):
-        if work.tracing:
-            work.trace_event(Suppressed(window, by))
-        return state if keeps else attrs.evolve(state, accumulator=left)
+        return _suppressed(work, window, state, left, by)
     is_net_zero = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
     if is_net_zero and strategy.accumulates and _has_no_panes_to_retract(strategy, state):
-        if work.tracing:
-            work.trace_event(Suppressed(window, by))
-        return state if keeps else attrs.evolve(state, accumulator=left)
+        return _suppressed(work, window, state, left, by)
     if keeps and combine.evicts:
         try:
             left = combine.after_pane(left)
@@ -164,6 +158,15 @@ def _emit(
         unretracted_panes,
         state.size,
     )
+
+
+def _suppressed(
+    work: StepContext, window: Window, state: WindowState, left: Any, by: str
+) -> WindowState:
+    """The state of a window of which no pane comes, with what is left to accumulate."""
+    if work.tracing:
+        work.trace_event(Suppressed(window, by))
+    return state if left is state.accumulator else attrs.evolve(state, accumulator=left)
 
 
 def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> Failure:

@@ -78,23 +78,18 @@ def _plan(
 def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
-    merges = _asked(work, window_fn, arrivals)
+    live = work.live()
+    arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
+    if work.needs_sizes:
+        sizes = {window: work.windows[window].size for window in live}
+        for window, item in arriving:
+            sizes[window] = sizes.get(window, 0) + work.size_of(((window, item),))
+        merges = tuple(window_fn.merge_sized(sizes))
+    else:
+        merges = tuple(window_fn.merge(iter({*live, *(window for window, _ in arriving)})))
     for merge in merges:
         check_bounds(merge.into)
     return merges
-
-
-def _asked(
-    work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
-) -> tuple[Merge, ...]:
-    live = work.live()
-    arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
-    if not work.needs_sizes:
-        return tuple(window_fn.merge(iter({*live, *(window for window, _ in arriving)})))
-    sizes = {window: work.windows[window].size for window in live}
-    for window, item in arriving:
-        sizes[window] = sizes.get(window, 0) + work.size_of(((window, item),))
-    return tuple(window_fn.merge_sized(sizes))
 
 
 def _alone(

@@ -18,6 +18,8 @@ from beamlike.safe_text import UserRaised, problem_of
 
 FINISHED = TriggerState(finished=True)
 
+States = Sequence[TriggerState]
+
 
 class Blamed(Exception):
     """A function of the user's in a trigger raised for an element."""
@@ -109,6 +111,10 @@ class TriggerNode(ABC):
     def start(self) -> TriggerState:
         return TriggerState(subs=tuple(sub.start() for sub in self.subs))
 
+    def pairs(self, state: TriggerState) -> Iterator[tuple["TriggerNode", TriggerState]]:
+        """Each child with its state."""
+        return zip(self.subs, state.subs, strict=True)
+
     @abstractmethod
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         """``count`` elements of one bundle were added to the window."""
@@ -129,9 +135,7 @@ class TriggerNode(ABC):
         """The pane was emitted."""
 
     @abstractmethod
-    def on_merge(
-        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
         """The state in the merged window.
 
         ``parts`` are the live windows that merged, at least one; ``state`` is the state that
@@ -144,13 +148,13 @@ class TriggerNode(ABC):
 
     def targets(self, state: TriggerState) -> Iterator[int]:
         """The processing times (ms) it waits for; each is due once the clock is past it."""
-        for sub, sub_state in zip(self.subs, state.subs, strict=True):
+        for sub, sub_state in self.pairs(state):
             yield from sub.targets(sub_state)
 
     def event_time_timers(self, state: TriggerState) -> Iterator[int]:
         """The event times (ms) it waits for, besides the end of the window; each is due once the
         watermark is past it."""
-        for sub, sub_state in zip(self.subs, state.subs, strict=True):
+        for sub, sub_state in self.pairs(state):
             yield from sub.event_time_timers(sub_state)
 
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
@@ -168,22 +172,17 @@ class TriggerNode(ABC):
         finished stays finished."""
         if state.value is None and not state.subs:
             return state
-        subs = zip(self.subs, state.subs, strict=True)
-        return TriggerState(
-            state.finished, None, tuple(sub.cleared(sub_state, now) for sub, sub_state in subs)
-        )
+        subs = tuple(sub.cleared(sub_state, now) for sub, sub_state in self.pairs(state))
+        return TriggerState(state.finished, None, subs)
 
     def restarted(self, state: TriggerState, now: Now) -> TriggerState:
         """A pane came out, and it begins anew, all the way down."""
-        subs = zip(self.subs, state.subs, strict=True)
-        return TriggerState(
-            False, None, tuple(sub.restarted(sub_state, now) for sub, sub_state in subs)
-        )
+        subs = (sub.restarted(sub_state, now) for sub, sub_state in self.pairs(state))
+        return TriggerState(subs=tuple(subs))
 
     def ended(self, state: TriggerState) -> TriggerState:
         """The end of its window was processed; it starts again only if the window grows."""
-        subs = zip(self.subs, state.subs, strict=True)
-        return TriggerState(subs=tuple(sub.ended(sub_state) for sub, sub_state in subs))
+        return TriggerState(subs=tuple(sub.ended(old) for sub, old in self.pairs(state)))
 
     def walk(self) -> Iterator["TriggerNode"]:
         """This trigger and everything below it, parents first."""

@@ -1,59 +1,45 @@
 """From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers`, and
 one for all others."""
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.reference.composites import (
-    AfterAllNode,
-    AfterEachNode,
-    AfterFirstNode,
-    AfterWatermarkNode,
-    OrFinallyNode,
-    RepeatedlyNode,
-)
+from beamlike.machine.reference import composites, leaves
 from beamlike.machine.reference.custom import Custom
-from beamlike.machine.reference.leaves import (
-    AfterCountNode,
-    AfterEndOfWindowNode,
-    AfterTimeNode,
-    ConstantNode,
-    DefaultNode,
-)
 from beamlike.machine.reference.running import TriggerNode
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
-_COMPOSITES: Final[dict[type[spec.Trigger], type[TriggerNode]]] = {
-    spec.Repeatedly: RepeatedlyNode,
-    spec.AfterFirst: AfterFirstNode,
-    spec.AfterAll: AfterAllNode,
-    spec.AfterEach: AfterEachNode,
-    spec.OrFinally: OrFinallyNode,
+_LEAVES: Final[Mapping[type[spec.Trigger], Callable[[Any], TriggerNode]]] = {
+    spec.DefaultTrigger: lambda trigger: leaves.DefaultNode("DefaultTrigger"),
+    spec.AfterProcessingTime: leaves.AfterTimeNode,
+    spec.AfterSynchronizedProcessingTime: leaves.AfterTimeNode,
+    spec.AfterCount: leaves.AfterCountNode,
+    spec.Never: lambda trigger: leaves.ConstantNode("Never", False),
+    spec.Always: lambda trigger: leaves.ConstantNode("Always", True),
+    CustomTrigger: Custom,
+}
+_COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerNode]]] = {
+    spec.Repeatedly: composites.RepeatedlyNode,
+    spec.AfterFirst: composites.AfterFirstNode,
+    spec.AfterAll: composites.AfterAllNode,
+    spec.AfterEach: composites.AfterEachNode,
+    spec.OrFinally: composites.OrFinallyNode,
 }
 
 
 def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerNode:
     """The running form of a trigger."""
-    match trigger:
-        case spec.DefaultTrigger():
-            return DefaultNode("DefaultTrigger")
-        case spec.AfterWatermark(early=None, late=None):
-            return AfterEndOfWindowNode("AfterWatermark")
-        case spec.AfterWatermark(early=early, late=late):
-            parts = [early or spec.Never(), *([] if late is None else [late])]
-            subs = [run_trigger(part, merging) for part in parts]
-            return AfterWatermarkNode("AfterWatermark", subs, merging)
-        case spec.AfterProcessingTime() | spec.AfterSynchronizedProcessingTime():
-            return AfterTimeNode(trigger)
-        case spec.AfterCount():
-            return AfterCountNode(trigger)
-        case spec.Never():
-            return ConstantNode("Never", False)
-        case spec.Always():
-            return ConstantNode("Always", True)
-        case CustomTrigger():
-            return Custom(trigger)
+    if isinstance(trigger, spec.AfterWatermark):
+        if not trigger.children:
+            return leaves.AfterEndOfWindowNode("AfterWatermark")
+        parts = [trigger.early or spec.Never(), *([trigger.late] if trigger.late else [])]
+        subs = [run_trigger(part, merging) for part in parts]
+        return composites.AfterWatermarkNode("AfterWatermark", subs, merging)
+    for cls, leaf in _LEAVES.items():
+        if isinstance(trigger, cls):
+            return leaf(trigger)
     composite = _COMPOSITES.get(type(trigger))
     if composite is None:
         raise UnsupportedError(f"the reference machine does not know the trigger {trigger!r}")

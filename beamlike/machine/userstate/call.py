@@ -5,39 +5,11 @@ from typing import Any
 
 from beamlike.errors import UserStateError
 from beamlike.machine.userstate.cells import Cell, cell_of
-from beamlike.machine.userstate.saved import Saved, SavedTimer, TimerId
+from beamlike.machine.userstate.saved import Saved, SavedTimer
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.windows import Window
-
-
-class WindowTimers:
-    """The timers of a window that are set.
-
-    Args:
-        window: The window.
-        expiry: The last instant (ms) at which one of event time may fire.
-        known: Those that are set already.
-        on_set: Called with each that is set.
-        unit: What instants count.
-    """
-
-    def __init__(
-        self,
-        window: Window,
-        expiry: int,
-        known: dict[TimerId, SavedTimer],
-        on_set: Callable[[TimerSpec, str, SavedTimer], None],
-        unit: Resolution = MILLISECONDS,
-    ) -> None:
-        self.window, self.expiry, self.known, self._on_set = window, expiry, known, on_set
-        self.unit = unit
-
-    def set(self, spec: TimerSpec, tag: str, timer: SavedTimer) -> None:
-        """Set one; it replaces what it was set to before."""
-        self.known[spec.name, tag] = timer
-        self._on_set(spec, tag, timer)
 
 
 class Timer:
@@ -45,7 +17,7 @@ class Timer:
 
     Args:
         spec: Which one.
-        timers: Those of its window.
+        live: Its window.
         now: Where its clock stands (ms).
         given_at: The event time (ms) of the element, or the output timestamp of the timer, that the
             function is called for.
@@ -53,15 +25,15 @@ class Timer:
     """
 
     def __init__(
-        self, spec: TimerSpec, timers: WindowTimers, now: int, given_at: int, skew: int
+        self, spec: TimerSpec, live: "LiveWindow", now: int, given_at: int, skew: int
     ) -> None:
-        self.spec, self._timers, self.now = spec, timers, now
+        self.spec, self._live, self.now = spec, live, now
         self._given_at, self._skew = given_at, skew
 
     @property
     def latest(self) -> int | None:
         """The last instant that it may be set to (ms); None if any will do."""
-        return self._timers.expiry if self.spec.is_event_time else None
+        return self._live.expiry if self.spec.is_event_time else None
 
     def set(
         self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
@@ -77,20 +49,20 @@ class Timer:
             output = self._checked(output_timestamp)
         elif holds:
             output = at if self.spec.is_event_time else self._given_at
-        if self.spec.is_event_time and at > self._timers.expiry:
+        if self.spec.is_event_time and at > self._live.expiry:
             raise UserStateError(self._too_late("a firing timestamp", at))
-        if output is not None and output > self._timers.expiry:
+        if output is not None and output > self._live.expiry:
             raise UserStateError(self._too_late("an output timestamp", output))
-        self._timers.set(self.spec, tag, (at, output))
+        self._live.set_timer(self.spec, tag, (at, output))
 
     def clear(self, tag: str = "") -> None:
         """Do not call back."""
-        self._timers.known.pop((self.spec.name, tag), None)
+        self._live.timers.pop((self.spec.name, tag), None)
 
     def _checked(self, output: int) -> int:
-        if self._given_at - self._skew <= output <= self._timers.unit.end_of_time:
+        if self._given_at - self._skew <= output <= self._live.unit.end_of_time:
             return output
-        unit = self._timers.unit
+        unit = self._live.unit
         show = unit.show_instant
         raise UserStateError(
             f"Cannot output timer {self.spec.name!r} with output timestamp {show(output)}. "
@@ -102,12 +74,12 @@ class Timer:
 
     def _too_late(self, what: str, at: int) -> str:
         domain = "an event-time" if self.spec.is_event_time else "a processing-time"
-        unit = self._timers.unit
-        show, window = unit.show_instant, unit.show_window(self._timers.window)
+        unit = self._live.unit
+        show, window = unit.show_instant, unit.show_window(self._live.window)
         return (
             f"Attempted to set {domain} timer {self.spec.name!r} with {what} of "
             f"{show(at)} that is after the expiration of window {window}, "
-            f"{show(self._timers.expiry)}; set it to an instant before that, or do not set "
+            f"{show(self._live.expiry)}; set it to an instant before that, or do not set "
             "it"
         )
 
@@ -144,13 +116,12 @@ class LiveWindow:
         self.waiting = list(saved.waiting)
         self._saved = saved.cells
         self._cells: dict[str, Cell[Any]] = {}
-        self.timers = WindowTimers(
-            self.window,
-            self.expiry,
-            dict(saved.timers),
-            lambda spec, tag, timer: self._on_set(self.window, spec, tag, timer),
-            self.unit,
-        )
+        self.timers = dict(saved.timers)
+
+    def set_timer(self, spec: TimerSpec, tag: str, timer: SavedTimer) -> None:
+        """Set a timer; it replaces what it was set to before."""
+        self.timers[spec.name, tag] = timer
+        self._on_set(self.window, spec, tag, timer)
 
     def state(self, spec: StateSpec) -> Cell[Any]:
         """A state.
@@ -175,7 +146,7 @@ class LiveWindow:
                 cells.pop(name, None)
             else:
                 cells[name] = value
-        return Saved(self.key, cells, dict(self.timers.known), tuple(self.waiting))
+        return Saved(self.key, cells, dict(self.timers), tuple(self.waiting))
 
 
 class FunctionCall:
@@ -213,7 +184,7 @@ class FunctionCall:
             raise UserStateError(_undeclared("timer", spec.name, [*fn.timers]))
         now = self._watermark if declared.is_event_time else self._clock
         skew = self._live.unit.from_ms(fn.skew)
-        return Timer(declared, self._live.timers, now, self._timestamp, skew)
+        return Timer(declared, self._live, now, self._timestamp, skew)
 
 
 def _undeclared(what: str, name: str, known: list[str]) -> str:

@@ -95,54 +95,54 @@ class ValueCell(Cell[ReadModifyWriteStateSpec]):
         self._blob = self._encoded(value)
 
 
-class _Values(Cell[Spec]):
-    """Several values."""
+class _Several(Cell[Spec]):
+    """Several values, in a container that is empty without any."""
 
-    _blobs: Collection[bytes]
+    _held: Collection[Any]
 
     def saved(self) -> Any:
-        return tuple(self._blobs) or None
+        return tuple(self._held) or None
 
     def is_empty(self) -> bool:
-        return not self._blobs
+        return not self._held
 
     def read(self) -> list[Any]:
         """The values."""
-        return [*map(self.spec.coder.decode, self._blobs)]
+        return [*map(self.spec.coder.decode, self._held)]
 
 
-class BagCell(_Values[BagStateSpec]):
+class BagCell(_Several[BagStateSpec]):
     """Values, in the order in which they were added."""
 
     def load(self, saved: Any) -> None:
-        self._blobs: list[bytes] = list(saved or ())
+        self._held: list[bytes] = list(saved or ())
 
     def add(self, value: Any) -> None:
         """One more value."""
-        self._blobs.append(self._encoded(value))
+        self._held.append(self._encoded(value))
 
 
-class SetCell(_Values[SetStateSpec]):
+class SetCell(_Several[SetStateSpec]):
     """Values, each once, in the order in which they were added first."""
 
     def load(self, saved: Any) -> None:
-        self._blobs: dict[bytes, None] = dict.fromkeys(saved or ())
+        self._held: dict[bytes, None] = dict.fromkeys(saved or ())
 
     def add(self, value: Any) -> bool:
         """Put a value in; whether it was new. Source: Beam ``SetState.addIfAbsent``."""
-        before = len(self._blobs)
-        self._blobs[self._encoded(value)] = None
-        return len(self._blobs) > before
+        before = len(self._held)
+        self._held[self._encoded(value)] = None
+        return len(self._held) > before
 
     add_if_absent = add
 
     def contains(self, value: Any) -> bool:
         """Whether a value is in it."""
-        return self._encoded(value) in self._blobs
+        return self._encoded(value) in self._held
 
     def remove(self, value: Any) -> None:
         """Take a value out, if it is in."""
-        self._blobs.pop(self._encoded(value), None)
+        self._held.pop(self._encoded(value), None)
 
 
 class CombiningCell(Cell[CombiningValueStateSpec]):
@@ -187,17 +187,11 @@ class CombiningCell(Cell[CombiningValueStateSpec]):
         self._made, self._changed = (accumulator,), True
 
 
-class OrderedListCell(Cell[OrderedListStateSpec]):
+class OrderedListCell(_Several[OrderedListStateSpec]):
     """Values with instants, in the order of these; of one instant as they were added."""
 
     def load(self, saved: Any) -> None:
-        self._items: list[tuple[int, bytes]] = list(saved or ())
-
-    def saved(self) -> Any:
-        return tuple(self._items) or None
-
-    def is_empty(self) -> bool:
-        return not self._items
+        self._held: list[tuple[int, bytes]] = list(saved or ())
 
     def add(self, value: tuple[Any, Any]) -> None:
         """One more pair of an instant and a value."""
@@ -208,11 +202,11 @@ class OrderedListCell(Cell[OrderedListStateSpec]):
                 f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
                 f"{value!r}"
             ) from None
-        insort(self._items, (self.spec.millis(at), self._encoded(given)), key=_instant)
+        insort(self._held, (self.spec.millis(at), self._encoded(given)), key=_instant)
 
     def read(self) -> list[tuple[Any, Any]]:
         """All pairs of instant and value."""
-        return [*self._shown(0, len(self._items))]
+        return [*self._shown(0, len(self._held))]
 
     def read_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> list[tuple[Any, Any]]:
         """Those from an instant on, and before another."""
@@ -221,15 +215,15 @@ class OrderedListCell(Cell[OrderedListStateSpec]):
     def clear_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> None:
         """Forget those from an instant on, and before another."""
         first, after = self._places(min_time_stamp, limit_time_stamp)
-        del self._items[first:after]
+        del self._held[first:after]
 
     def _places(self, least: Any, limit: Any) -> tuple[int, int]:
-        first = bisect_left(self._items, self.spec.millis(least), key=_instant)
-        after = bisect_left(self._items, self.spec.millis(limit), key=_instant)
+        first = bisect_left(self._held, self.spec.millis(least), key=_instant)
+        after = bisect_left(self._held, self.spec.millis(limit), key=_instant)
         return first, max(first, after)
 
     def _shown(self, first: int, after: int) -> Iterator[tuple[Any, Any]]:
-        for at, blob in self._items[first:after]:
+        for at, blob in self._held[first:after]:
             yield self.spec.shown(at), self.spec.coder.decode(blob)
 
 
@@ -237,30 +231,27 @@ def _instant(item: tuple[int, bytes]) -> int:
     return item[0]
 
 
-class MapCell(Cell[MapStateSpec]):
+class MapCell(_Several[MapStateSpec]):
     """Values by keys, in the order in which the keys were put first."""
 
     def load(self, saved: Any) -> None:
-        self._blobs: dict[bytes, bytes] = dict(saved or ())
+        self._held: dict[bytes, bytes] = dict(saved or ())
 
     def saved(self) -> Any:
-        return tuple(self._blobs.items()) or None
-
-    def is_empty(self) -> bool:
-        return not self._blobs
+        return tuple(self._held.items()) or None
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, or the default."""
-        blob = self._blobs.get(self._key(key))
+        blob = self._held.get(self._key(key))
         return default if blob is None else self.spec.coder.decode(blob)
 
     def put(self, key: Any, value: Any) -> None:
         """Let this be the value of a key."""
-        self._blobs[self._key(key)] = self._encoded(value)
+        self._held[self._key(key)] = self._encoded(value)
 
     def put_if_absent(self, key: Any, value: Any) -> Any:
         """The value that a key has; if it has none, it gets this one, and None is returned."""
-        known = self._blobs.get(self._key(key))
+        known = self._held.get(self._key(key))
         if known is None:
             self.put(key, value)
             return None
@@ -268,19 +259,19 @@ class MapCell(Cell[MapStateSpec]):
 
     def remove(self, key: Any) -> None:
         """Forget a key, if it is known."""
-        self._blobs.pop(self._key(key), None)
+        self._held.pop(self._key(key), None)
 
     def contains(self, key: Any) -> bool:
         """Whether a key has a value."""
-        return self._key(key) in self._blobs
+        return self._key(key) in self._held
 
     def keys(self) -> list[Any]:
         """The keys."""
-        return [*map(self.spec.key_coder.decode, self._blobs)]
+        return [*map(self.spec.key_coder.decode, self._held)]
 
     def values(self) -> list[Any]:
         """The values."""
-        return [*map(self.spec.coder.decode, self._blobs.values())]
+        return [*map(self.spec.coder.decode, self._held.values())]
 
     def items(self) -> list[tuple[Any, Any]]:
         """The keys with their values."""

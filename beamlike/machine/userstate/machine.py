@@ -3,14 +3,14 @@
 Source: Beam Java ``StatefulDoFnRunner``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent, Pane
+from beamlike.machine.events import Bundle, Drop, Effect, Event, Pane
 from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.ungrouped import clocks_after, elements_of, refuse_merging
+from beamlike.machine.ungrouped import UngroupedMachine, elements_of, refuse_merging
 from beamlike.machine.userstate.running import StatefulStep, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
@@ -20,7 +20,7 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
 
-class StatefulParDo:
+class StatefulParDo(UngroupedMachine):
     """Runs a function that has states and timers, see `beamlike.model.stateful.StatefulFn`.
 
     Elements are taken in order of arrival, each in each of its windows; one that comes in a window
@@ -61,38 +61,12 @@ class StatefulParDo:
         self.allowed_lateness = self.resolution.duration(allowed_lateness, "allowed_lateness")
         self.on_error = option(OnFailure, on_error, "on_error")
         self.tagged = tagged
+        self.needs_clock = not all(spec.is_event_time for spec in fn.timers.values())
 
-    @property
-    def needs_clock(self) -> bool:
-        """Whether a timer waits for processing time."""
-        return not all(spec.is_event_time for spec in self.fn.timers.values())
-
-    def step(
-        self, state: KeyState, event: Event, on_event: OnEvent | None = None
-    ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state, and say what comes out.
-
-        Args:
-            state: Left as it is, also if ``fn`` raises.
-            event: What happens.
-            on_event: Called with each drop, at the end of the step.
-
-        Raises:
-            WatermarkError: The watermark or the clock would go back.
-            WindowingError: An element was combined with others before it arrived.
-            UserFunctionError: ``fn`` or the window function raised, and that is to be reported.
-        """
-        watermark, clock = clocks_after(state, event)
-        running = StatefulStep(
-            self.fn,
-            state,
-            watermark,
-            clock,
-            lateness=self.allowed_lateness,
-            unit=self.resolution,
-            on_error=self.on_error,
-            tagged=self.tagged,
-        )
+    def _stepped(
+        self, state: KeyState, event: Event, watermark: int, clock: int
+    ) -> tuple[KeyState, Sequence[Effect]]:
+        running = StatefulStep(self, state, watermark, clock)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a stateful function"):
                 assigned = windows_of(element, self.window_fn, self.on_error, watermark)
@@ -102,12 +76,7 @@ class StatefulParDo:
                 for window in assigned:
                     running.take(element, window)
         running.settle()
-        windows = running.windows()
-        if on_event is not None:
-            for effect in running.effects:
-                if isinstance(effect, Drop):
-                    on_event(effect)
-        return state.after(watermark, clock, windows), tuple(running.effects)
+        return state.after(watermark, clock, running.windows()), running.effects
 
     def first_and_last_step(self, bundle: Bundle) -> Iterator[Effect]:
         """What comes out of a key of which nothing is remembered, where time ends after a bundle,
@@ -131,10 +100,8 @@ class StatefulParDo:
     def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to
         happen."""
-        lateness, unit = self.allowed_lateness, self.resolution
         events = (
-            next_event(self.fn, of_state(it), window, lateness, unit)
-            for window, it in state.windows.items()
+            next_event(self, of_state(kept), window) for window, kept in state.windows.items()
         )
         processing_timers = (
             processing_timer

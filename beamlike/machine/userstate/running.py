@@ -11,7 +11,7 @@ Source: Beam Java ``StatefulParDoEvaluatorFactory`` of the direct runner, ``Time
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from beamlike.errors import UserFunctionError, UserStateError, because_of
 from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
@@ -51,10 +51,19 @@ class _Due(NamedTuple):
     what: str = _TIMER
 
 
-def next_event(
-    fn: StatefulFn, saved: Saved, window: Window, lateness: int, unit: Resolution
-) -> int:
+class StatefulRules(Protocol):
+    """What every step of a stateful function keeps to."""
+
+    fn: StatefulFn
+    allowed_lateness: int
+    resolution: Resolution
+    on_error: OnFailure
+    tagged: bool
+
+
+def next_event(rules: StatefulRules, saved: Saved, window: Window) -> int:
     """The instant of event time that the watermark has to pass for the window to be asked."""
+    fn, lateness, unit = rules.fn, rules.allowed_lateness, rules.resolution
     last = expiry(window, lateness, unit)
     # No watermark is past the end of time.
     event = unit.end_of_time if fn.outlasts_input and saved.timers else last + GC_DELAY
@@ -76,33 +85,15 @@ def end_hold(fn: StatefulFn, window: Window) -> int | None:
 
 
 class StatefulStep:
-    """A step of one key.
+    """A step of one key; ``state`` is what is remembered of it."""
 
-    Args:
-        state: What is remembered of the key.
-        lateness: The allowed lateness.
-        unit: What that, and all instants, count.
-        on_error: What to do when the function raises.
-        tagged: Whether values come out with the tag of their output.
-    """
-
-    def __init__(
-        self,
-        fn: StatefulFn,
-        state: KeyState,
-        watermark: int,
-        clock: int,
-        *,
-        lateness: int,
-        unit: Resolution,
-        on_error: OnFailure,
-        tagged: bool,
-    ) -> None:
-        self._fn, self._watermark, self._clock = fn, watermark, clock
-        self._lateness, self._on_error, self._tagged = lateness, on_error, tagged
-        self._unit = unit
+    def __init__(self, rules: StatefulRules, state: KeyState, watermark: int, clock: int) -> None:
+        self._rules, self._fn = rules, rules.fn
+        self._watermark, self._clock = watermark, clock
+        self._lateness, self._unit = rules.allowed_lateness, rules.resolution
+        self._on_error, self._tagged = rules.on_error, rules.tagged
         # The output timestamp of a timer that nothing waits for: nothing can happen then.
-        self._nowhere = unit.end_of_time + 1
+        self._nowhere = self._unit.end_of_time + 1
         self._resting = dict(state.windows)
         self._live: dict[Window, LiveWindow] = {}
         self._by_watermark: list[_Due] = []
@@ -174,19 +165,19 @@ class StatefulStep:
         if live is None:
             resting = self._resting[window]
             saved = of_state(resting)
-            first = next_event(self._fn, saved, window, self._lateness, self._unit)
+            first = next_event(self._rules, saved, window)
             if first >= self._watermark and not any(
                 processing_timer < self._clock for processing_timer in resting.processing_timers
             ):
                 return
             live = self._window(window)
-        for (name, tag), timer in live.timers.known.items():
+        for (name, tag), timer in live.timers.items():
             self._queue_timer(window, self._fn.timers[name], tag, timer)
         turn = _turn(live.waiting, live.expiry, self._lateness)
         start, end = window.start, window.end
         if turn is not None and turn < self._watermark:
             heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
-        outlasts = self._fn.outlasts_input and live.timers.known
+        outlasts = self._fn.outlasts_input and live.timers
         if live.expiry + GC_DELAY < self._watermark and not outlasts:
             at, output = live.expiry + GC_DELAY, window.max_timestamp
             heappush(self._by_watermark, _Due(at, output, "", "", start, end, _END))
@@ -201,7 +192,7 @@ class StatefulStep:
             heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
 
     def _fire(self, live: LiveWindow, due: _Due) -> None:
-        known, name = live.timers.known, (due.name, due.tag)
+        known, name = live.timers, (due.name, due.tag)
         at, output = known.get(name, (None, None))
         if (at, self._nowhere if output is None else output) != (due.at, due.output):
             return  # it was cleared, or set to another instant

@@ -9,6 +9,9 @@ import attrs
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.readable import Readable, ReadableABC
 
+Items = tuple[Any, ...]
+"""An accumulator that holds values, in order."""
+
 WholeNumbersFold = Literal["sum", "min", "max"]
 """What makes one whole number of several."""
 
@@ -165,6 +168,16 @@ class ExactMerge(CombineFn):
 
     def combines_early(self, types: Set[type]) -> bool:
         return True
+
+
+class Listing(CombineFn):
+    """A combine function whose accumulators are the items of a list. Empty pane: no item."""
+
+    def create(self) -> Items:
+        return ()
+
+    def extract(self, accumulator: Items) -> Any:
+        return list(accumulator)
 
 
 class Around(CombineFn):

@@ -21,10 +21,10 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn
-from beamlike.model.combine.folds import EXACT
+from beamlike.model.combine.base import CombineFn, Items
+from beamlike.model.combine.folds import EXACT, Counting, Total
 from beamlike.model.combine.plain import plain_text
-from beamlike.model.combine.sql import mean_of
+from beamlike.model.combine.sql import ExactTotalling, mean_of
 from beamlike.model.combine.together import Together
 
 
@@ -43,7 +43,7 @@ class Corrected(Together):
 
 
 @attrs.frozen
-class NetCount(CombineFn):
+class NetCount(Counting):
     """How many rows stand. An element only says whether it is withdrawn.
 
     >>> fn = NetCount()
@@ -51,14 +51,8 @@ class NetCount(CombineFn):
     1
     """
 
-    def create(self) -> int:
-        return 0
-
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + sum(-1 if withdrawn else 1 for withdrawn in values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 @attrs.frozen
@@ -76,7 +70,7 @@ class NetCountValues(NetCount):
 
 
 @attrs.frozen
-class NetSum(CombineFn):
+class NetSum(ExactTotalling):
     """The sum or the mean of the whole numbers or decimals that stand; that of none is None.
 
     A pane that discards has what corrections change: of it no value may stand, and its sum be
@@ -92,12 +86,7 @@ class NetSum(CombineFn):
 
     mean_scale: int | None = None
 
-    def create(self) -> tuple[Any, int]:
-        return (0, 0)
-
-    def add(
-        self, accumulator: tuple[Any, int], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, int]:
+    def add(self, accumulator: Total, values: Sequence[Any], timestamps: Sequence[int]) -> Total:
         total, count = accumulator
         with localcontext(EXACT):
             for value, withdrawn in values:
@@ -106,11 +95,7 @@ class NetSum(CombineFn):
                     count += -1 if withdrawn else 1
         return total, count
 
-    def merge(self, first: tuple[Any, int], second: tuple[Any, int]) -> tuple[Any, int]:
-        with localcontext(EXACT):
-            return first[0] + second[0], first[1] + second[1]
-
-    def extract(self, accumulator: tuple[Any, int]) -> Any:
+    def extract(self, accumulator: Total) -> Any:
         total, count = accumulator
         if self.mean_scale is None:
             return total if total or count else None
@@ -180,9 +165,6 @@ class NetFloats(CombineFn):
             return float("inf") if total > 0 else float("-inf")
 
 
-_Stands = tuple[tuple[Any, ...], ...]
-
-
 @attrs.frozen
 class Kept(CombineFn):
     """Any combine function over the values that stand: each is kept with how often it does.
@@ -209,12 +191,10 @@ class Kept(CombineFn):
     once: bool = False
     nulls: bool = False
 
-    def create(self) -> _Stands:
+    def create(self) -> Items:
         return ()
 
-    def add(
-        self, accumulator: _Stands, values: Sequence[Any], timestamps: Sequence[int]
-    ) -> _Stands:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         new = (
             (*value[:-1], timestamp if self.timed else None, -1 if value[-1] else 1)
             for value, timestamp in zip(values, timestamps, strict=True)
@@ -222,10 +202,10 @@ class Kept(CombineFn):
         )
         return _together(accumulator, new)
 
-    def merge(self, first: _Stands, second: _Stands) -> _Stands:
+    def merge(self, first: Items, second: Items) -> Items:
         return _together(first, iter(second)) if first and second else first or second
 
-    def extract(self, accumulator: _Stands) -> Any:
+    def extract(self, accumulator: Items) -> Any:
         values: list[Any] = []
         times: list[int] = []
         for *columns, at, count in accumulator:
@@ -237,7 +217,7 @@ class Kept(CombineFn):
         return fn.extract(fn.compact(fn.add(fresh, values, times)) if values else fresh)
 
 
-def _together(first: _Stands, second: Iterator[tuple[Any, ...]]) -> _Stands:
+def _together(first: Items, second: Iterator[tuple[Any, ...]]) -> Items:
     held: dict[Any, tuple[Any, ...]] = {tuple(map(_same, it[:-1])): it for it in first}
     for item in second:
         name = tuple(map(_same, item[:-1]))

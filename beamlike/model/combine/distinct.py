@@ -1,6 +1,5 @@
 """What is different among values: how many there are, and which."""
 
-from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -9,24 +8,19 @@ from typing import Any
 
 import attrs
 
-from beamlike.model.combine.base import ExactMerge
+from beamlike.model.combine.base import ExactMerge, Items, Listing
 from beamlike.model.combine.folds import rank
 from beamlike.model.combine.plain import plain_text
 
 
-class _Distinct(ExactMerge, ABC):
+class _Distinct(Listing, ExactMerge):
     """Each value once, in order. What comes again changes nothing."""
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         present = [value for value in values if value is not None]
         return _each_once((*accumulator, *present)) if present else accumulator
 
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    def merge(self, first: Items, second: Items) -> Items:
         return _each_once((*first, *second)) if first and second else first or second
 
 
@@ -47,7 +41,7 @@ class CountDistinct(_Distinct):
     2
     """
 
-    def extract(self, accumulator: tuple[Any, ...]) -> int:
+    def extract(self, accumulator: Items) -> int:
         return len(accumulator)
 
 
@@ -74,11 +68,8 @@ class CollectSet(_Distinct):
     ['milk', 'tea']
     """
 
-    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
 
-
-def _each_once(values: Iterable[Any]) -> tuple[Any, ...]:
+def _each_once(values: Iterable[Any]) -> Items:
     found: dict[Any, Any] = {}
     for value in values:
         found.setdefault(place_of(value), value)

@@ -1,6 +1,6 @@
 """Counts, sums, means and extremes: accumulators of one or two numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, localcontext
 from functools import reduce
 from operator import add
@@ -25,8 +25,18 @@ def _total(values: Sequence[Any], start: Any) -> Any:
     return reduce(add, values, start)
 
 
+class Counting(CombineFn):
+    """A combine function whose accumulators are numbers that are added up, from 0 on."""
+
+    def create(self) -> int:
+        return 0
+
+    def merge(self, first: int, second: int) -> int:
+        return first + second
+
+
 @attrs.frozen
-class Count(ExactMerge):
+class Count(Counting, ExactMerge):
     """How many elements. Empty pane: 0.
 
     >>> fn = Count()
@@ -36,18 +46,12 @@ class Count(ExactMerge):
 
     scio_operation = "countByKey"
 
-    def create(self) -> int:
-        return 0
-
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + len(values)
 
-    def merge(self, first: int, second: int) -> int:
-        return first + second
-
 
 @attrs.frozen
-class CountValues(ExactMerge):
+class CountValues(Counting, ExactMerge):
     """How many values are not null, as SQL's ``count(column)``. Empty pane: 0.
 
     >>> fn = CountValues()
@@ -55,14 +59,8 @@ class CountValues(ExactMerge):
     2
     """
 
-    def create(self) -> int:
-        return 0
-
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + sum(value is not None for value in values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 @attrs.frozen
@@ -92,8 +90,29 @@ class Sum(CombineFn):
             return first + second
 
 
+Total = tuple[Any, int]
+"""A sum, and of how many values it is."""
+
+
+class Totalling(CombineFn):
+    """A combine function of the sum of the values that are not null, and of how many they are."""
+
+    zero: ClassVar[Any] = 0
+    """The sum of nothing."""
+
+    def create(self) -> Total:
+        return (self.zero, 0)
+
+    def add(self, accumulator: Total, values: Sequence[Any], timestamps: Sequence[int]) -> Total:
+        present = [value for value in values if value is not None]
+        return (_total(present, accumulator[0]), accumulator[1] + len(present))
+
+    def merge(self, first: Total, second: Total) -> Total:
+        return (first[0] + second[0], first[1] + second[1])
+
+
 @attrs.frozen
-class Mean(CombineFn):
+class Mean(Totalling):
     """The mean of the values that are not null. Empty pane: null.
 
     >>> fn = Mean()
@@ -103,25 +122,31 @@ class Mean(CombineFn):
 
     scio_operation = "meanByKey"
 
-    def create(self) -> tuple[float, int]:
-        return (0, 0)
-
-    def add(
-        self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[float, int]:
-        present = [value for value in values if value is not None]
-        return (_total(present, accumulator[0]), accumulator[1] + len(present))
-
-    def merge(self, first: tuple[float, int], second: tuple[float, int]) -> tuple[float, int]:
-        return (first[0] + second[0], first[1] + second[1])
-
-    def extract(self, accumulator: tuple[float, int]) -> float | None:
+    def extract(self, accumulator: Total) -> float | None:
         total, count = accumulator
         return total / count if count else None
 
 
+class _Extreme(ExactMerge):
+    """The least or the greatest value that is not null."""
+
+    pick: ClassVar[Callable[..., Any]]
+
+    def create(self) -> Any:
+        return None
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = (value for value in values if value is not None)
+        return self.merge(accumulator, self.pick(present, key=rank, default=None))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        return self.pick(first, second, key=rank)
+
+
 @attrs.frozen
-class Min(ExactMerge):
+class Min(_Extreme):
     """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null.
 
     >>> fn = Min()
@@ -131,22 +156,11 @@ class Min(ExactMerge):
 
     scio_operation = "minByKey"
     whole_numbers_fold = "min"
-
-    def create(self) -> Any:
-        return None
-
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        present = (value for value in values if value is not None)
-        return self.merge(accumulator, min(present, key=rank, default=None))
-
-    def merge(self, first: Any, second: Any) -> Any:
-        if first is None or second is None:
-            return second if first is None else first
-        return min(first, second, key=rank)
+    pick = min
 
 
 @attrs.frozen
-class Max(ExactMerge):
+class Max(_Extreme):
     """The greatest value that is not null; NaN is greater than all. Empty pane: null.
 
     >>> fn = Max()
@@ -156,15 +170,4 @@ class Max(ExactMerge):
 
     scio_operation = "maxByKey"
     whole_numbers_fold = "max"
-
-    def create(self) -> Any:
-        return None
-
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        present = (value for value in values if value is not None)
-        return self.merge(accumulator, max(present, key=rank, default=None))
-
-    def merge(self, first: Any, second: Any) -> Any:
-        if first is None or second is None:
-            return second if first is None else first
-        return max(first, second, key=rank)
+    pick = max

@@ -7,14 +7,14 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import CombineFn, ExactMerge, Stamped
+from beamlike.model.combine.base import ExactMerge, Items, Listing, Stamped
 from beamlike.model.combine.folds import rank
 from beamlike.model.copies import own_copy
 from beamlike.model.options import whole_number
 
 
 @attrs.frozen
-class Collect(CombineFn):
+class Collect(Listing):
     """All values as a list, in no guaranteed order. Empty pane: the empty list.
 
     Args:
@@ -30,28 +30,20 @@ class Collect(CombineFn):
 
     keep_nulls: bool = True
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         if self.keep_nulls:
             return (*accumulator, *values)
         return (*accumulator, *(value for value in values if value is not None))
 
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    def merge(self, first: Items, second: Items) -> Items:
         return first + second
-
-    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
 
     def combines_early(self, types: Set[type]) -> bool:
         return False  # a list is as large as its items
 
 
 @attrs.frozen
-class CollectByTimestamp(CombineFn):
+class CollectByTimestamp(Listing):
     """All values as a list ordered by event time, equal times in order of arrival.
 
     Empty pane: the empty list.
@@ -63,18 +55,13 @@ class CollectByTimestamp(CombineFn):
 
     scio_operation = "groupByKey"
 
-    def create(self) -> tuple[Stamped, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Stamped, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Stamped, ...]:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         return self.merge(accumulator, tuple(map(Stamped, values, timestamps)))
 
-    def merge(self, first: tuple[Stamped, ...], second: tuple[Stamped, ...]) -> tuple[Stamped, ...]:
+    def merge(self, first: Items, second: Items) -> Items:
         return tuple(sorted(first + second, key=lambda e: e.timestamp))
 
-    def extract(self, accumulator: tuple[Stamped, ...]) -> list[Any]:
+    def extract(self, accumulator: Items) -> list[Any]:
         return [e.value for e in accumulator]
 
     def combines_early(self, types: Set[type]) -> bool:
@@ -163,7 +150,7 @@ Last = Latest
 
 
 @attrs.frozen
-class Top(ExactMerge):
+class Top(Listing, ExactMerge):
     """The ``n`` greatest values, the greatest first; equal ones in order of arrival.
 
     Null is left out, or with ``by`` every value for which that is null. NaN is greater than all
@@ -200,25 +187,17 @@ class Top(ExactMerge):
                 f"operator.itemgetter(1), got {self.by!r}"
             )
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         present = (value for value in values if self._compared(value) is not None)
         return self._best((*accumulator, *present))
 
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    def merge(self, first: Items, second: Items) -> Items:
         return self._best((*first, *second))
-
-    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
 
     def _compared(self, value: Any) -> Any:
         return value if self.by is None else self.by(own_copy(value))
 
-    def _best(self, values: Iterable[Any]) -> tuple[Any, ...]:
+    def _best(self, values: Iterable[Any]) -> Items:
         def place(value: Any) -> tuple[bool, Any]:
             return rank(self._compared(value))
 
@@ -226,8 +205,25 @@ class Top(ExactMerge):
         return tuple(sorted(values, key=place, reverse=not self.smallest)[: self.n])
 
 
+class _OfPairs(Listing, ExactMerge):
+    """Pairs of a value and of what is compared: those that a `Top` keeps."""
+
+    n: int
+    smallest: bool
+    _top: Top
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_top", Top(self.n, _second, smallest=self.smallest))
+
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
+        return self._top.add(accumulator, values, ())
+
+    def merge(self, first: Items, second: Items) -> Items:
+        return self._top.merge(first, second)
+
+
 @attrs.frozen
-class TopBy(ExactMerge):
+class TopBy(_OfPairs):
     """The values that belong to the ``n`` greatest of something else.
 
     Elements are pairs of a value and of what is compared; the result is the list of values, that
@@ -254,31 +250,15 @@ class TopBy(ExactMerge):
     smallest: bool = attrs.field(default=False, kw_only=True)
     _top: Top = attrs.field(init=False, repr=False, eq=False)
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_top", Top(self.n, _second, smallest=self.smallest))
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
+        return super().add(accumulator, [pair for pair in values if pair[0] is not None], ())
 
-    def create(self) -> tuple[tuple[Any, Any], ...]:
-        return ()
-
-    def add(
-        self,
-        accumulator: tuple[tuple[Any, Any], ...],
-        values: Sequence[Any],
-        timestamps: Sequence[int],
-    ) -> tuple[tuple[Any, Any], ...]:
-        return self._top.add(accumulator, [pair for pair in values if pair[0] is not None], ())
-
-    def merge(
-        self, first: tuple[tuple[Any, Any], ...], second: tuple[tuple[Any, Any], ...]
-    ) -> tuple[tuple[Any, Any], ...]:
-        return self._top.merge(first, second)
-
-    def extract(self, accumulator: tuple[tuple[Any, Any], ...]) -> list[Any]:
+    def extract(self, accumulator: Items) -> list[Any]:
         return [value for value, _ in accumulator]
 
 
 @attrs.frozen
-class ValueAtExtreme(ExactMerge):
+class ValueAtExtreme(_OfPairs):
     """The value that belongs to the greatest of something else.
 
     Elements are pairs of a value, which may be null, and of what is compared. A pair in which that
@@ -295,29 +275,11 @@ class ValueAtExtreme(ExactMerge):
     'cake'
     """
 
+    n = 1
     smallest: bool = attrs.field(default=False, kw_only=True)
     _top: Top = attrs.field(init=False, repr=False, eq=False)
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_top", Top(1, _second, smallest=self.smallest))
-
-    def create(self) -> tuple[tuple[Any, Any], ...]:
-        return ()
-
-    def add(
-        self,
-        accumulator: tuple[tuple[Any, Any], ...],
-        values: Sequence[Any],
-        timestamps: Sequence[int],
-    ) -> tuple[tuple[Any, Any], ...]:
-        return self._top.add(accumulator, values, ())
-
-    def merge(
-        self, first: tuple[tuple[Any, Any], ...], second: tuple[tuple[Any, Any], ...]
-    ) -> tuple[tuple[Any, Any], ...]:
-        return self._top.merge(first, second)
-
-    def extract(self, accumulator: tuple[tuple[Any, Any], ...]) -> Any:
+    def extract(self, accumulator: Items) -> Any:
         return accumulator[0][0] if accumulator else None
 
 

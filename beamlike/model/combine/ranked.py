@@ -1,15 +1,14 @@
 """The values of the rows that are greatest or least by something else, whatever the order in which
 rows arrive: on Spark no rule says which of two tasks reads its rows first."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import ExactMerge
+from beamlike.model.combine.base import ExactMerge, Items, Listing
 from beamlike.model.combine.distinct import place_of
 from beamlike.model.combine.folds import rank
 from beamlike.model.options import whole_number
@@ -18,40 +17,27 @@ Ranked = tuple[Any, Any, int]
 """A value, what is compared in its place, and its event time."""
 
 
-class _ByOther(ExactMerge):
+class _ByOther(Listing, ExactMerge):
     """Pairs of a value and of what is compared; a pair in which that is null is left out."""
 
+    n: int
+    """How many are kept at most."""
     smallest: bool
+    takes_nulls: ClassVar[bool] = True
+    """Whether a value that is null is one to choose."""
 
-    @property
-    @abstractmethod
-    def _count(self) -> int:
-        """How many are kept at most."""
-
-    @abstractmethod
-    def _takes(self, value: Any) -> bool:
-        """Whether a value is one to choose."""
-
-    def create(self) -> tuple[Ranked, ...]:
-        return ()
-
-    def add(
-        self,
-        accumulator: tuple[Ranked, ...],
-        values: Sequence[Any],
-        timestamps: Sequence[int],
-    ) -> tuple[Ranked, ...]:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         present = (
             (value, compared, timestamp)
             for (value, compared), timestamp in zip(values, timestamps, strict=True)
-            if compared is not None and self._takes(value)
+            if compared is not None and (self.takes_nulls or value is not None)
         )
         return self._best((*accumulator, *present))
 
-    def merge(self, first: tuple[Ranked, ...], second: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+    def merge(self, first: Items, second: Items) -> Items:
         return self._best((*first, *second))
 
-    def _best(self, rows: Iterable[Ranked]) -> tuple[Ranked, ...]:
+    def _best(self, rows: Iterable[Ranked]) -> Items:
         # Sorting keeps the order of equal ones, also in reverse.
         ordered = sorted(rows, key=_timestamp)
         ordered.sort(key=_compared, reverse=not self.smallest)
@@ -61,9 +47,9 @@ class _ByOther(ExactMerge):
             if len(equal) > 1:
                 equal.sort(key=lambda row: place_of(row[0]))
             best += equal
-            if len(best) >= self._count:
+            if len(best) >= self.n:
                 break
-        return tuple(best[: self._count])
+        return tuple(best[: self.n])
 
 
 def _timestamp(row: Ranked) -> int:
@@ -96,19 +82,13 @@ class RankedBy(_ByOther):
     """
 
     n: int
+    takes_nulls = False
     smallest: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         whole_number(self.n, 1, "Top n", CombineError)
 
-    @property
-    def _count(self) -> int:
-        return self.n
-
-    def _takes(self, value: Any) -> bool:
-        return value is not None
-
-    def extract(self, accumulator: tuple[Ranked, ...]) -> list[Any]:
+    def extract(self, accumulator: Items) -> list[Any]:
         return [value for value, *_ in accumulator]
 
 
@@ -129,14 +109,8 @@ class ExtremeBy(_ByOther):
     'cake'
     """
 
+    n = 1
     smallest: bool = attrs.field(default=False, kw_only=True)
 
-    @property
-    def _count(self) -> int:
-        return 1
-
-    def _takes(self, value: Any) -> bool:
-        return True
-
-    def extract(self, accumulator: tuple[Ranked, ...]) -> Any:
+    def extract(self, accumulator: Items) -> Any:
         return accumulator[0][0] if accumulator else None

@@ -6,15 +6,13 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import ExactMerge
+from beamlike.model.combine.base import ExactMerge, Items, Listing
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
 
-Drawn = tuple[tuple[int, Any], ...]
-
 
 @attrs.frozen
-class Sample(ExactMerge):
+class Sample(Listing, ExactMerge):
     """``n`` elements drawn without replacement, each as likely as any other.
 
     Each element has a place in line, a hash of the seed, its value and its event time, and the
@@ -56,10 +54,7 @@ class Sample(ExactMerge):
         if not isinstance(self.seed, int):
             raise CombineError(f"Sample seed must be a whole number such as 0, got {self.seed!r}")
 
-    def create(self) -> Drawn:
-        return ()
-
-    def add(self, accumulator: Drawn, values: Sequence[Any], timestamps: Sequence[int]) -> Drawn:
+    def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         placed = tuple(
             (digest(value, f"{self.seed}|{timestamp}"), value)
             for value, timestamp in zip(values, timestamps, strict=True)
@@ -67,10 +62,10 @@ class Sample(ExactMerge):
         )
         return self.merge(accumulator, placed)
 
-    def merge(self, first: Drawn, second: Drawn) -> Drawn:
+    def merge(self, first: Items, second: Items) -> Items:
         return tuple(sorted(first + second, key=_place)[: self.n])
 
-    def extract(self, accumulator: Drawn) -> list[Any]:
+    def extract(self, accumulator: Items) -> list[Any]:
         return [value for _, value in accumulator]
 
 

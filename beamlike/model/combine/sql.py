@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn
-from beamlike.model.combine.folds import EXACT, Sum
+from beamlike.model.combine.folds import EXACT, Sum, Total, Totalling
 
 _QUOTIENT: Final = Context(prec=120, rounding=ROUND_HALF_UP)
 """Holds a sum of 76 digits, divided by a count, with more places than a half could hide behind."""
@@ -51,8 +50,20 @@ class SqlSum(Sum):
         return "Sum()"
 
 
+class ExactTotalling(Totalling):
+    """A combine function of the exact sum of decimals, and of how many they are."""
+
+    def add(self, accumulator: Total, values: Sequence[Any], timestamps: Sequence[int]) -> Total:
+        with localcontext(EXACT):
+            return super().add(accumulator, values, timestamps)
+
+    def merge(self, first: Total, second: Total) -> Total:
+        with localcontext(EXACT):
+            return super().merge(first, second)
+
+
 @attrs.frozen
-class DecimalMean(CombineFn):
+class DecimalMean(ExactTotalling):
     """The mean of the decimals that are not null. Empty pane, and one of nulls alone: null.
 
     Args:
@@ -67,28 +78,13 @@ class DecimalMean(CombineFn):
 
     scale: int
 
-    def create(self) -> tuple[Any, int]:
-        return (0, 0)
-
-    def add(
-        self, accumulator: tuple[Any, int], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, int]:
-        total, count = accumulator
-        present = [value for value in values if value is not None]
-        with localcontext(EXACT):
-            return sum(present, total), count + len(present)
-
-    def merge(self, first: tuple[Any, int], second: tuple[Any, int]) -> tuple[Any, int]:
-        with localcontext(EXACT):
-            return first[0] + second[0], first[1] + second[1]
-
-    def extract(self, accumulator: tuple[Any, int]) -> Decimal | None:
+    def extract(self, accumulator: Total) -> Decimal | None:
         total, count = accumulator
         return mean_of(total, count, self.scale) if count else None
 
 
 @attrs.frozen
-class IntervalMean(CombineFn):
+class IntervalMean(Totalling):
     """The mean of the durations that are not null, in microseconds, of two equally near ones that
     which is further from 0. Empty pane, and one of nulls alone: null.
 
@@ -99,21 +95,9 @@ class IntervalMean(CombineFn):
     datetime.timedelta(microseconds=500000)
     """
 
-    def create(self) -> tuple[timedelta, int]:
-        return (timedelta(0), 0)
+    zero = timedelta(0)
 
-    def add(
-        self, accumulator: tuple[timedelta, int], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[timedelta, int]:
-        present = [value for value in values if value is not None]
-        return sum(present, accumulator[0]), accumulator[1] + len(present)
-
-    def merge(
-        self, first: tuple[timedelta, int], second: tuple[timedelta, int]
-    ) -> tuple[timedelta, int]:
-        return first[0] + second[0], first[1] + second[1]
-
-    def extract(self, accumulator: tuple[timedelta, int]) -> timedelta | None:
+    def extract(self, accumulator: Total) -> timedelta | None:
         total, count = accumulator
         micros = total // timedelta(microseconds=1)
         return timedelta(microseconds=nearest(micros, count)) if count else None

@@ -16,12 +16,12 @@ import pytest
 from beamlike.errors import BeamlikeError
 from beamlike.model import calendar
 from beamlike.model.compatible import check_flatten
-from beamlike.model.continuation import continuation
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.trigger_base import continuation
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,

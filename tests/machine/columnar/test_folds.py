@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 
 from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import put, take
-from beamlike.machine.columnar.folds import Accumulators, Fold, Objects, fold_of, values_array
+from beamlike.machine.columnar.folds import (
+    Accumulators,
+    Elements,
+    Fold,
+    Objects,
+    fold_of,
+    values_array,
+)
 from beamlike.model.combine import (
     ApproxDistinct,
     ApproxQuantiles,
@@ -220,7 +227,8 @@ def by_fold(case: Case, fold: Fold, history: History) -> list[Accumulators]:
             for index, kind in enumerate(case.kinds)
         ]
         times = np.array([at for *_, at in bundle], np.int64)
-        more = fold.add(take(held, windows), fold.values_of(columns), times, first, counts)
+        elements = Elements(fold.values_of(columns), times, first, counts)
+        more = fold.add(take(held, windows), elements)
         return put(held, windows, more)
 
     steps = [fold.create(WINDOWS)]

@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, Final, TypeVar
 
 from beamlike.errors import TriggerError
-from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.described import argument_defaults
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (

@@ -5,7 +5,7 @@ windows of a bundle, and is saved in Arrow columns. Those that work on numbers a
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
 Read in this order: `base` (what a fold is, and between Arrow and NumPy), `numbers` (counts,
-sums of floats, means), `sums` (exact sums), `sql` (those of DataFrames), `extremes` (least and
+sums of floats), `sums` (exact sums), `sql` (means, and sums of DataFrames), `extremes` (least and
 greatest), `ordered` (lists, the first and the last), `distinct` (each value once), `corrected`
 (over rows of which some withdraw others), `objects` (everything else), `choice` (from a function to
 its fold).
@@ -13,6 +13,7 @@ its fold).
 
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     FunctionRaised,
     SavedForm,
@@ -26,6 +27,7 @@ from beamlike.machine.columnar.folds.objects import Objects
 
 __all__ = [
     "Accumulators",
+    "Elements",
     "Fold",
     "FunctionRaised",
     "Objects",

@@ -43,6 +43,11 @@ class Values:
     data: Any
     present: Bools | None = None
 
+    @property
+    def validity(self) -> Bools | None:
+        """Which are not null; None: all of them."""
+        return present_in(self.data) if isinstance(self.data, pa.Array) else self.present
+
     @classmethod
     def of_objects(cls, values: Sequence[Any]) -> "Values":
         """Any values of Python; None is null."""
@@ -77,10 +82,41 @@ class SavedForm(Protocol):
     def decode(self, columns: Sequence[Any]) -> list[Any]: ...
 
 
+@attrs.frozen(eq=False)
+class Elements:
+    """Elements that lie window by window, in order of arrival.
+
+    Args:
+        inputs: Their values; None if the fold needs none.
+        timestamps: Their event times.
+        first: For each window its first element. Each has at least one.
+        counts: For each window how many it has.
+    """
+
+    inputs: Values | None
+    timestamps: Ints
+    first: Ints
+    counts: Ints
+
+    @property
+    def values(self) -> Values:
+        """The values of a fold that has an input."""
+        assert self.inputs is not None, "this fold has an input"
+        return self.inputs
+
+    def present_counts(self) -> Ints:
+        """For each window how many of its values are not null."""
+        present = self.values.validity
+        if present is None:
+            return self.counts
+        return np.add.reduceat(present, self.first, dtype=np.int64)
+
+
 class Fold(ABC):
     """One combine function over columns.
 
-    Accumulators are values: no method changes its arguments.
+    Accumulators are values: no method changes its arguments. By default they are columns of
+    numbers, which are saved as they are, and are the values of panes.
     """
 
     @abstractmethod
@@ -92,22 +128,12 @@ class Fold(ABC):
         """So many accumulators without elements."""
 
     @abstractmethod
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        """The accumulators of elements that lie window by window, in order of arrival.
+    def of(self, elements: Elements) -> Accumulators:
+        """The accumulators of windows with these elements."""
 
-        Args:
-            values: The elements' values; None if the fold needs none.
-            first: For each window its first element. Each has at least one.
-            counts: For each window how many it has.
-        """
-
-    def add(
-        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        """The accumulators of windows with elements added, which came later; see `of`."""
-        return self.both(held, self.of(values, timestamps, first, counts))
+    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+        """The accumulators of windows with elements added, which came later."""
+        return self.both(held, self.of(elements))
 
     @abstractmethod
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -124,25 +150,27 @@ class Fold(ABC):
         """Accumulators with others merged into each, one after the other; see `merged`."""
         return self.both(held, self.merged(parts, first))
 
-    @abstractmethod
     def extract(self, accumulators: Accumulators) -> Values:
         """The values of panes."""
+        return Values(*accumulators)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
         """What `of` is given for elements that have these columns, one for each input."""
-        return None
+        (column,) = columns
+        return Values(column) if numpy_type(column.type) is None else number_values(column)
 
-    @abstractmethod
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         """The accumulators as they are saved, of `types`.
 
         Raises:
             OutgrownError: One outgrew its type.
         """
+        pairs = zip(accumulators, self.types(), strict=True)
+        return [array_of(column, None, dtype) for column, dtype in pairs]
 
-    @abstractmethod
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         """The accumulators that were saved so."""
+        return tuple(map(numbers_of, columns))
 
 
 def numpy_type(kind: pa.DataType) -> np.dtype[Any] | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     Values,
     number_values,
@@ -33,11 +34,8 @@ def shown(folds: Sequence[F]) -> Sequence[F]:
 class NetCountFold(CountFold):
     """How many rows stand."""
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "which rows are withdrawn decides"
-        return (np.add.reduceat(values.data, first),)
+    def of(self, elements: Elements) -> Accumulators:
+        return (np.add.reduceat(elements.values.data, elements.first),)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(_signs(columns[-1]))
@@ -59,17 +57,12 @@ class NetWholeSum(CountedSum):
     def __init__(self) -> None:
         super().__init__(WholeSum())
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        *digits, signs = values.data
-        return *self.sums.of_digits(tuple(digits), first), np.add.reduceat(signs, first)
+    def of(self, elements: Elements) -> Accumulators:
+        *digits, signs = elements.values.data
+        totals = self.sums.of_digits(tuple(digits), elements.first)
+        return *totals, np.add.reduceat(signs, elements.first)
 
-    def add(
-        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        return self.both(held, self.of(values, timestamps, first, counts))
+    add = Fold.add
 
     def extract(self, accumulators: Accumulators) -> Values:
         low, high, count = accumulators

@@ -5,7 +5,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints, Lists
-from beamlike.machine.columnar.folds.base import Accumulators, Values, array_of, numbers_of
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Elements,
+    Values,
+    array_of,
+    numbers_of,
+)
 from beamlike.machine.columnar.folds.ordered import CollectFold
 
 
@@ -15,10 +21,8 @@ class CollectSetFold(CollectFold):
     def __init__(self, kind: pa.DataType) -> None:
         super().__init__(kind, keep_nulls=False)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        return _each_once(*super().of(values, timestamps, first, counts))
+    def of(self, elements: Elements) -> Accumulators:
+        return _each_once(*super().of(elements))
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         return _each_once(*super().both(one, other))

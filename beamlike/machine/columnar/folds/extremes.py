@@ -10,24 +10,34 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose, lengths_of
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     Values,
     array_of,
     decimal_words,
-    number_values,
     numbers_of,
     numpy_type,
     present_in,
 )
 
 
-class Extreme(Fold):
+class _OneColumn(Fold):
+    """An extreme that is saved in one column of the type of the values."""
+
+    def __init__(self, dtype: pa.DataType, least: bool) -> None:
+        self.dtype, self.least = dtype, least
+        self.pick: np.ufunc = np.minimum if least else np.maximum
+
+    def types(self) -> list[pa.DataType]:
+        return [self.dtype]
+
+
+class Extreme(_OneColumn):
     """The least or greatest of numbers, dates and times: a number, and whether there is one."""
 
-    def __init__(self, kind: pa.DataType, least: bool) -> None:
-        self.kind = kind
-        self.number: np.dtype[Any] = np.dtype(numpy_type(kind))
-        self.pick: np.ufunc = np.minimum if least else np.maximum
+    def __init__(self, dtype: pa.DataType, least: bool) -> None:
+        super().__init__(dtype, least)
+        self.number: np.dtype[Any] = np.dtype(numpy_type(dtype))
         if self.number.kind == "f":
             # NaN is the greatest: the least ignores it unless there is nothing else.
             self.pick = np.fmin if least else np.maximum
@@ -38,19 +48,14 @@ class Extreme(Fold):
             bounds = np.iinfo(self.number)
             self.neutral = bounds.max if least else bounds.min
 
-    def types(self) -> list[pa.DataType]:
-        return [self.kind]
-
     def create(self, count: int) -> Accumulators:
         return np.full(count, self.neutral, self.number), np.zeros(count, np.bool_)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "an extreme is one of its values"
-        if values.present is None:
-            return self._picked(values.data, first), np.ones(len(first), np.bool_)
-        return self.merged((self._filled(values.data, values.present), values.present), first)
+    def of(self, elements: Elements) -> Accumulators:
+        data, present, first = elements.values.data, elements.values.present, elements.first
+        if present is None:
+            return self._picked(data, first), np.ones(len(first), np.bool_)
+        return self.merged((self._filled(data, present), present), first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         data = self.pick(one[0], other[0])
@@ -61,15 +66,9 @@ class Extreme(Fold):
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return self._picked(parts[0], first), np.logical_or.reduceat(parts[1], first)
 
-    def extract(self, accumulators: Accumulators) -> Values:
-        return Values(*accumulators)
-
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return number_values(columns[0])
-
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data, present = accumulators
-        return [array_of(data, present, self.kind)]
+        return [array_of(data, present, self.dtype)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         data, present = numbers_of(columns[0]), present_in(columns[0])
@@ -93,29 +92,21 @@ class Extreme(Fold):
         return np.where(found == 0, data[zeros[at]], found)
 
 
-class ExtremeDecimal(Fold):
+class ExtremeDecimal(_OneColumn):
     """The least or greatest of decimals of 128 bits: their two words, in the order of numbers.
 
     The upper word of none is beyond all decimals.
     """
 
-    def __init__(self, kind: pa.DataType, least: bool) -> None:
-        self.kind = kind
-        self.least = least
-        self.pick = np.minimum if least else np.maximum
+    def __init__(self, dtype: pa.DataType, least: bool) -> None:
+        super().__init__(dtype, least)
         self.none = 2**63 - 1 if least else -(2**63)
-
-    def types(self) -> list[pa.DataType]:
-        return [self.kind]
 
     def create(self, count: int) -> Accumulators:
         return np.zeros(count, np.int64), np.full(count, self.none, np.int64)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "an extreme is one of its values"
-        return self.merged(self.load([values.data]), first)
+    def of(self, elements: Elements) -> Accumulators:
+        return self.merged(self.load([elements.values.data]), elements.first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         (low, high), (other_low, other_high) = one, other
@@ -133,13 +124,10 @@ class ExtremeDecimal(Fold):
     def extract(self, accumulators: Accumulators) -> Values:
         return Values(self.save(accumulators)[0])
 
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return Values(columns[0])
-
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         low, high = accumulators
         words = np.stack([low ^ _SIGN, high], axis=1)
-        return [array_of(words.ravel(), high != self.none, self.kind)]
+        return [array_of(words.ravel(), high != self.none, self.dtype)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = decimal_words(columns[0])
@@ -153,27 +141,17 @@ _SIGN = np.int64(-(2**63))
 """Turned round, the lower words, which have no sign, are in the order of numbers that have one."""
 
 
-class ExtremeText(Fold):
+class ExtremeText(_OneColumn):
     """The least or greatest of texts and bytes: an Arrow array, null where is none.
 
     Arrow compares the bytes of texts, which gives the order of Python.
     """
 
-    def __init__(self, kind: pa.DataType, least: bool) -> None:
-        self.kind = kind
-        self.least = least
-
-    def types(self) -> list[pa.DataType]:
-        return [self.kind]
-
     def create(self, count: int) -> Accumulators:
-        return (pa.nulls(count, self.kind),)
+        return (pa.nulls(count, self.dtype),)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "an extreme is one of its values"
-        return self.merged((values.data,), first)
+    def of(self, elements: Elements) -> Accumulators:
+        return self.merged((elements.values.data,), elements.first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         (a,), (b,) = one, other
@@ -197,15 +175,9 @@ class ExtremeText(Fold):
         places = place[np.where(_there(coded.indices), numbers_of(coded.indices), 0)]
         none = different if self.least else -1
         places = np.where(_there(coded.indices), places, none)
-        found = (np.minimum if self.least else np.maximum).reduceat(places, first)
+        found = self.pick.reduceat(places, first)
         rows = order[np.where(found == none, 0, found)]
         return (coded.dictionary.take(pa.array(rows, mask=found == none)),)
-
-    def extract(self, accumulators: Accumulators) -> Values:
-        return Values(accumulators[0])
-
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return Values(columns[0])
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return list(accumulators)

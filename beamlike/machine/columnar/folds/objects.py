@@ -10,6 +10,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Array, Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     FunctionRaised,
     SavedForm,
@@ -40,20 +41,17 @@ class Objects(Fold):
         with _raising():
             return (objects([self.fn.create() for _ in range(count)]),)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        return self.add(self.create(len(first)), values, timestamps, first, counts)
+    def of(self, elements: Elements) -> Accumulators:
+        return self.add(self.create(len(elements.first)), elements)
 
-    def add(
-        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        fn, times = self.fn, timestamps.tolist()
-        given = [None] * len(times) if values is None else values.to_pylist()
-        spans = zip(held[0], first.tolist(), (first + counts).tolist(), strict=True)
+    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+        fn, times, inputs = self.fn, elements.timestamps.tolist(), elements.inputs
+        values = [None] * len(times) if inputs is None else inputs.to_pylist()
+        first, beyond = elements.first, elements.first + elements.counts
+        spans = zip(held[0], first.tolist(), beyond.tolist(), strict=True)
         with _raising():
             added = [
-                fn.compact(fn.add(accumulator, given[begin:end], times[begin:end]))
+                fn.compact(fn.add(accumulator, values[begin:end], times[begin:end]))
                 for accumulator, begin, end in spans
             ]
         return (objects(added),)

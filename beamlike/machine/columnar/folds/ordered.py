@@ -17,11 +17,11 @@ from beamlike.machine.columnar.arrays import (
 )
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     Values,
     array_of,
     list_array,
-    number_values,
     numbers_of,
     numpy_type,
     present_in,
@@ -41,16 +41,12 @@ class CollectFold(Fold):
     def create(self, count: int) -> Accumulators:
         return (Lists.empty(count, pa.nulls(0, self.kind)),)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a list is one of values"
-        items = values.data
+    def of(self, elements: Elements) -> Accumulators:
+        items = elements.values.data
         present = None if self.keep_nulls else present_in(items)
-        if present is not None:
-            counts = np.add.reduceat(present, first, dtype=np.int64)
-            items = items.filter(pa.array(present))
-        return (Lists(counts, items),)
+        if present is None:
+            return (Lists(elements.counts, items),)
+        return (Lists(elements.present_counts(), items.filter(pa.array(present))),)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         held: Lists = one[0]
@@ -59,9 +55,6 @@ class CollectFold(Fold):
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         lists: Lists = parts[0]
         return (lists.merged(first),)
-
-    def extract(self, accumulators: Accumulators) -> Values:
-        return Values(accumulators[0])
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0])
@@ -94,15 +87,12 @@ class StampedFold(Fold):
             return Values(pa.nulls(count, self.kind)), nothing(count)
         return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "it has a value to choose"
-        if not self.keep_nulls:
-            there = values.present if self.number is not None else present_in(values.data)
-            if there is not None:
-                timestamps = np.where(there, timestamps, NOTHING)
-        return self._chosen(values, timestamps, first, counts)
+    def of(self, elements: Elements) -> Accumulators:
+        timestamps = elements.timestamps
+        present = None if self.keep_nulls else elements.values.validity
+        if present is not None:
+            timestamps = np.where(present, timestamps, NOTHING)
+        return self._chosen(elements.values, timestamps, elements.first, elements.counts)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         first, second = one[1], other[1]
@@ -121,9 +111,6 @@ class StampedFold(Fold):
     def extract(self, accumulators: Accumulators) -> Values:
         return accumulators[0]  # type: ignore[no-any-return]
 
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return Values(columns[0]) if self.number is None else number_values(columns[0])
-
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         values, at = accumulators
         data = values.data
@@ -137,10 +124,12 @@ class StampedFold(Fold):
         at = numbers_of(time)
         if there is not None:
             at = np.where(there, at, NOTHING)
-        values = self.values_of([value])
-        if self.number is not None and values.present is None:
-            values = Values(values.data, np.ones(len(value), np.bool_))
-        return values, at
+        if self.number is None:
+            return Values(value), at
+        present = present_in(value)
+        if present is None:
+            present = np.ones(len(value), np.bool_)
+        return Values(numbers_of(value), present), at
 
     def _chosen(self, values: Values, timestamps: Ints, first: Ints, counts: Ints) -> Accumulators:
         rows = np.arange(len(timestamps))

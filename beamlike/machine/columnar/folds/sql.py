@@ -1,4 +1,4 @@
-"""Sums and means as SQL has them; see `beamlike.model.combine.sql`."""
+"""Means, and sums of which that of nothing is null; see `beamlike.model.combine.sql`."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     Values,
     array_of,
@@ -19,6 +20,7 @@ from beamlike.machine.columnar.folds.base import (
     objects,
     present_in,
 )
+from beamlike.machine.columnar.folds.numbers import FloatSum
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model.combine.sql import mean_of, nearest
 
@@ -39,24 +41,18 @@ class SumBeside(Fold):
         self.sums = sums
 
     @abstractmethod
-    def beside(self, values: Values, first: Ints, counts: Ints) -> Any:
+    def beside(self, elements: Elements) -> Any:
         """What is beside the sums of elements, see `of`."""
 
     def create(self, count: int) -> Accumulators:
         return *self.sums.create(count), np.full(count, self.empty)
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        return *self.sums.of(values, timestamps, first, counts), self.beside(values, first, counts)
+    def of(self, elements: Elements) -> Accumulators:
+        return *self.sums.of(elements), self.beside(elements)
 
-    def add(
-        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        totals = self.sums.add(held[:-1], values, timestamps, first, counts)
-        return *totals, self.joined(held[-1], self.beside(values, first, counts))
+    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+        totals = self.sums.add(held[:-1], elements)
+        return *totals, self.joined(held[-1], self.beside(elements))
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         return *self.sums.both(one[:-1], other[:-1]), self.joined(one[-1], other[-1])
@@ -80,11 +76,8 @@ class CountedSum(SumBeside):
     def types(self) -> list[pa.DataType]:
         return [*self.sums.types(), pa.int64()]
 
-    def beside(self, values: Values, first: Ints, counts: Ints) -> Ints:
-        present = _present(values)
-        if present is None:
-            return counts
-        return np.add.reduceat(present, first, dtype=np.int64)
+    def beside(self, elements: Elements) -> Ints:
+        return elements.present_counts()
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         *totals, count = accumulators
@@ -93,6 +86,17 @@ class CountedSum(SumBeside):
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         *totals, count = columns
         return *self.sums.load(totals), numbers_of(count)
+
+
+class MeanFold(CountedSum):
+    """The mean of floats."""
+
+    def __init__(self) -> None:
+        super().__init__(FloatSum())
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        total, count = accumulators
+        return Values(total / np.maximum(count, 1), count > 0)
 
 
 class DecimalMeanFold(CountedSum):
@@ -150,11 +154,11 @@ class NullOfNothing(SumBeside):
     def types(self) -> list[pa.DataType]:
         return self.sums.types()
 
-    def beside(self, values: Values, first: Ints, counts: Ints) -> Bools:
-        present = _present(values)
+    def beside(self, elements: Elements) -> Bools:
+        present = elements.values.validity
         if present is None:
-            return np.ones(len(first), np.bool_)
-        return np.logical_or.reduceat(present, first)
+            return np.ones(len(elements.first), np.bool_)
+        return np.logical_or.reduceat(present, elements.first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         *totals, present = accumulators
@@ -175,11 +179,6 @@ class NullOfNothing(SumBeside):
         zero = Decimal(0) if pa.types.is_decimal(column.type) else 0
         filled = pc.fill_null(column, pa.scalar(zero, column.type))
         return *self.sums.load([filled]), present
-
-
-def _present(values: Values) -> Bools | None:
-    """Which values are not null; None: all of them."""
-    return present_in(values.data) if isinstance(values.data, pa.Array) else values.present
 
 
 def _nulled(totals: pa.Array, present: Bools) -> pa.Array:

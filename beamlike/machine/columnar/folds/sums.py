@@ -12,15 +12,14 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
+    Elements,
     Fold,
     Values,
     array_of,
     decimal_words,
     fitted,
     from_objects,
-    number_values,
     numbers_of,
-    present_in,
 )
 
 Digits = tuple[Ints, ...]
@@ -47,14 +46,11 @@ class WholeSum(Fold):
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        data = values.data
-        if values.present is not None:
-            data = np.where(values.present, data, 0)
-        return self.of_digits((data,), first)
+    def of(self, elements: Elements) -> Accumulators:
+        data, present = elements.values.data, elements.values.present
+        return self.of_digits(
+            (data if present is None else np.where(present, data, 0),), elements.first
+        )
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         digits, carry = [], None
@@ -69,9 +65,6 @@ class WholeSum(Fold):
     def extract(self, accumulators: Accumulators) -> Values:
         low, high = accumulators
         return Values(low + high.astype(object) * 2**64 if high.any() else low)
-
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return number_values(columns[0])
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data = self.extract(accumulators).data
@@ -100,15 +93,12 @@ class DecimalSum(WholeSum):
 
     width = 3
 
-    def of(
-        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
-    ) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        low, high = _digits(values.data)
-        present = present_in(values.data)
+    def of(self, elements: Elements) -> Accumulators:
+        low, high = _digits(elements.values.data)
+        present = elements.values.validity
         if present is not None:
             low, high = np.where(present, low, 0), np.where(present, high, 0)
-        return self.of_digits((low, high) if high.any() else (low,), first)
+        return self.of_digits((low, high) if high.any() else (low,), elements.first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         """As decimals of 256 bits: they hold every sum."""
@@ -119,9 +109,6 @@ class DecimalSum(WholeSum):
         words[:, 2] = top - ((words[:, 1] < 0) | (high == _LEAST) & (low < 0))
         words[:, 3] = words[:, 2] >> 63
         return Values(array_of(words.ravel(), None, pa.decimal256(76, self.kind.scale)))
-
-    def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        return Values(columns[0])
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [fitted(self.extract(accumulators).data, self.kind)]
