@@ -20,7 +20,7 @@ HERE: Final[Mapping[str, str]] = {
     "coders.typecoders": f"{_P}.coders",
     "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
-    f"BeamIOError={_IO}.errors:BeamIOError",
+    f"BeamIOError={_IO}.files:BeamIOError",
     "io.kafka": f"{_IO}.kafka",
     "io.textio": f"{_IO}.text",
     "metrics.cells": f"{_P}.metrics",
