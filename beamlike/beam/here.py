@@ -18,7 +18,6 @@ HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
-    "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.files:BeamIOError",
     "io.kafka": f"{_IO}.kafka",
@@ -50,8 +49,6 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto",
-    "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
-    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
@@ -64,7 +61,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.waiting "
     f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
-    "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
+    "typehints.decorators": f"{_P}.hints TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -72,7 +69,7 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.hints.declared:KV TypeVariable=typing:TypeVar {_P}.hints.wanted "
+    + f" KV={_P}.hints:KV TypeVariable=typing:TypeVar "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",

@@ -340,7 +340,7 @@ def test_a_collection_of_beams_has_no_verbs() -> None:
     collection = beam.Pipeline() | beam.Create([1])
 
     assert {name for name in dir(collection) if not name.startswith("_")} == {
-        *("apply", "declared_type", "edge", "element_type", "is_bounded", "pipeline", "windowing")
+        *("apply", "declared_type", "edge", "is_bounded", "pipeline", "windowing")
     }
     with pytest.raises(AttributeError) as refused:
         _ = collection.map  # type: ignore[attr-defined]

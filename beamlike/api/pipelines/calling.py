@@ -6,8 +6,7 @@ Source: Beam Python ``CallableWrapperDoFn``.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from beamlike.api.pipelines.dofn import DoFn, Plain, plain_outputs
-from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, get_type_hints
+from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.transform import function_label
 
 
@@ -27,16 +26,6 @@ class Calling(DoFn[Any, Any]):
 
     def called(self) -> Callable[..., Any]:
         return self.fn
-
-    def default_type_hints(self) -> IOTypeHints | None:
-        opened = getattr(self.fn, "opens", False)
-        function = self.fn.__wrapped__ if opened else self.fn  # type: ignore[attr-defined]
-        hints = get_type_hints(function).with_defaults(annotations_of(function))
-        if opened:  # its parameters are the parts of an element
-            hints = IOTypeHints(None, hints.made)
-        if self.means is Plain.KEPT:  # whatever a condition answers
-            return IOTypeHints(hints.taken)
-        return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)
 
     def plain(self) -> Plain:
         return self.means

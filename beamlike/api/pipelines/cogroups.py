@@ -40,8 +40,6 @@ class Distinct(PTransform[Any, Any]):
     Source: Beam ``Distinct``; that only first panes count is Beam Java's.
     """
 
-    keeps_type = True
-
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, windowing = check_collection(given, self), given.windowing
         plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
@@ -76,8 +74,6 @@ class CoGroupByKey(PTransform[Any, Any]):
     Args:
         pipeline: What the result belongs to, where there may be no collection at all.
     """
-
-    takes_several = True
 
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()

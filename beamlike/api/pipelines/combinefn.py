@@ -10,7 +10,7 @@ from typing import Any, Final, Generic
 
 import attrs
 
-from beamlike.api.pipelines.hints.declared import WithTypeHints
+from beamlike.api.pipelines.hints import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
-from beamlike.api.pipelines.hints.declared import answer_type, declared_type
-from beamlike.api.pipelines.hints.forms import union_of
+from beamlike.api.pipelines.hints import answer_type, declared_type
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -59,11 +58,6 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         else:
             self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
-    def infer_output_type(self, input_type: Any = None) -> Any:
-        declared = self.get_type_hints().made
-        values = self.values[:1] if isinstance(self.values, range) else self.values
-        return union_of(map(_plain_value, values)) if declared is None else declared
-
     def expand(self, given: Pipeline) -> PCollection[T]:
         if not isinstance(given, Pipeline):
             name = self.label
@@ -80,12 +74,6 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
         pcoll: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
         return pcoll | "Place" >> Map(_itself) if placed else pcoll
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Timestamped):
-        return value.value
-    return value.windowed().value if isinstance(value, Located) else value
 
 
 def _as_it_is(value: Any) -> Element:
@@ -120,8 +108,8 @@ class _OfFunction(ParDo[In, T]):
         return f"{type(self).__name__}({function_label(self.function)})"
 
     def output_type(self, given: Any) -> Any:
-        if self._declared.made is not None:
-            return super().output_type(given)
+        if self._declared_output is not None:
+            return self._declared_output
         if self.calling is Filtering:
             return declared_type(given)
         return answer_type(self.function, lists=self.calling is Calling)

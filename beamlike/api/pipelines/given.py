@@ -9,7 +9,6 @@ from beamlike.errors import PipelineTypeError, TypeCheckError
 class Elements:
     """Elements on their way through a pipeline: what `PCollection` is to a transform."""
 
-    element_type: Any
     pipeline: Any
 
 

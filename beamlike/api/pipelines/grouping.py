@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beamlike.api.pipelines.hints.declared import declared_type, value_type
+from beamlike.api.pipelines.hints import declared_type, value_type
 from beamlike.api.pipelines.options import TypeOptions
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import (

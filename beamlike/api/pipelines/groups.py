@@ -16,7 +16,6 @@ from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import views_of
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -43,8 +42,6 @@ class GroupByKey(PTransform[Any, Any]):
     Raises:
         PipelineError: When it is applied: the windowing cannot be grouped.
     """
-
-    takes = forms.form(tuple, forms.K, forms.V)
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
@@ -87,7 +84,6 @@ class CombinePerKey(_Combining[R]):
         PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
     """
 
-    takes = forms.form(tuple, forms.K, forms.V)
     fanout: Fanout | None = None
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:

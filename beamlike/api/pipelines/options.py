@@ -157,13 +157,10 @@ class SetupOptions(PipelineOptions):
 
 
 class TypeOptions(PipelineOptions):
-    """How declared types are checked as a pipeline is built, and what is allowed."""
+    """What is allowed as a pipeline is built."""
 
     @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--no_pipeline_type_check", dest="pipeline_type_check", action="store_false"
-        )
         for flag in ("--allow_non_deterministic_key_coders", "--allow_unsafe_triggers"):
             parser.add_argument(flag, action="store_true")
 

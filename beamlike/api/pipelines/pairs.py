@@ -10,7 +10,6 @@ from typing import Any, Generic, Protocol, overload
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -34,8 +33,6 @@ __all__ = [
 class Keys(PTransform[Any, Any]):
     """The first of each pair."""
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
         return given | "Keys" >> Map(_first)
 
@@ -43,16 +40,12 @@ class Keys(PTransform[Any, Any]):
 class Values(PTransform[Any, Any]):
     """The second of each pair."""
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
     def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
         return given | "Values" >> Map(_second)
 
 
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round."""
-
-    takes = forms.form(tuple, forms.K, forms.V)
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
         return given | "KvSwap" >> Map(_swapped)
@@ -227,8 +220,6 @@ class Reshuffle(PTransform[Any, Any]):
         num_buckets: How many keys Beam spreads the elements over. It has no effect and is warned
             of: what follows is not held to so many tasks.
     """
-
-    keeps_type = True
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()

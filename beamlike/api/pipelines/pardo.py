@@ -11,9 +11,8 @@ from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.dofn import DoFn, Plain
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, views_of
-from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.stateful_dofn_invoker import Instead, remembering
@@ -131,27 +130,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         transform: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return transform
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        return self.fn.get_type_hints()
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        if self.fn.plain() is Plain.KEPT:
-            return input_type
-        return super().infer_output_type(input_type)
-
-    def type_check_inputs(self, given: Any) -> None:
-        if getattr(self.fn.called(), "opens", False):
-            return
-        # Functions of this package are annotated for type checkers; a run says what is wrong.
-        if not self._is_own or self._declared.taken is not None:
-            super().type_check_inputs(given)
-
-    @property
-    def _is_own(self) -> bool:
-        plain: Any = getattr(self.fn, "fn", None) if isinstance(self.fn, Calling) else None
-        module = getattr(plain, "__module__", None) or type(plain or self.fn).__module__
-        return module.startswith("beamlike.")
-
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
 
@@ -204,15 +182,6 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
         super().__init__()
         self._pardo, self._tags, self._main = pardo, tags, main
         self._any = not tags if allow_unknown_tags is None else allow_unknown_tags
-
-    def default_type_hints(self) -> IOTypeHints | None:
-        return self._pardo.get_type_hints()
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        return self._pardo.infer_output_type(input_type)
-
-    def type_check_inputs(self, given: Any) -> None:
-        self._pardo.type_check_inputs(given)
 
     def default_label(self) -> str:
         return self._pardo.label

@@ -243,7 +243,7 @@ def remembering(
             f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
             "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
         )
-    kind = pcoll.element_type
+    kind = pcoll.declared_type
     if kind in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "

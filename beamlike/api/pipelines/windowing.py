@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.hints.declared import declared_type
+from beamlike.api.pipelines.hints import declared_type
 from beamlike.api.pipelines.pane_times import warn_of_times
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
@@ -86,8 +86,6 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
-    keeps_type = True
-
     def output_type(self, given: Any) -> Any:
         return declared_type(given)
 
@@ -158,8 +156,6 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
-    keeps_type = True
-
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
         windowing = given.windowing.remerge()
@@ -175,9 +171,6 @@ class Flatten(PTransform[Any, Any]):
         pipeline: What the result belongs to, where there may be no collection at all:
             ``() | Flatten(pipeline=p)`` is empty.
     """
-
-    takes_several = True
-    keeps_type = True
 
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
@@ -235,8 +228,6 @@ class FlattenWith(PTransform[Any, Any]):
 
     Source: Beam Python ``FlattenWith``.
     """
-
-    keeps_type = True
 
     def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
         super().__init__()
