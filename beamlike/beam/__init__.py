@@ -98,7 +98,7 @@ from beamlike.api.pipelines.waiting import WaitOn
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.beam import version
 from beamlike.beam.alias import install_as
-from beamlike.beam.tree import grow
+from beamlike.beam.tree import install
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import Timing
 from beamlike.model.triggers import (
@@ -134,7 +134,7 @@ __version__ = version.__version__
 RemoveDuplicates = Distinct
 """`Distinct`, by its older name."""
 
-grow()
+install()
 
 __all__ = [
     "AccumulationMode",

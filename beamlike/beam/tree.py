@@ -106,7 +106,7 @@ def origin_of(module: str, name: str) -> Origin | None:
     return (inner, "") if inner in names() else None
 
 
-class _Asked:
+class _ModuleGetattr:
     """The ``__getattr__`` of a module."""
 
     def __init__(self, module: str) -> None:
@@ -147,12 +147,12 @@ class _Tree(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__.removeprefix(f"{PACKAGE}.")
         module.__doc__ = f"Beam's ``apache_beam.{name}``, see `beamlike.beam.tree`."
-        vars(module)["__getattr__"] = asked = _Asked(name)
+        vars(module)["__getattr__"] = getattr_of_module = _ModuleGetattr(name)
         if name.startswith("transforms.") or name == "utils.windowed_value":
             # Programs look at ``vars(window)``, so that what is here has to stand there.
             vars(module).update(
                 {
-                    it: asked(it)
+                    it: getattr_of_module(it)
                     for it, (source, original) in names()[name].items()
                     if original and place_of(source, original)
                 }
@@ -160,9 +160,9 @@ class _Tree(MetaPathFinder, Loader):
         vars(module)["__dir__"] = lambda: sorted({*vars(module), *names()[name]})
 
 
-def grow() -> None:
+def install() -> None:
     """Let the modules be found, and the package have the names of Beam's."""
     if not any(isinstance(it, _Tree) for it in sys.meta_path):
         # Before the finder of files: beside the package lie stubs, which are for type checkers.
         sys.meta_path.insert(0, _Tree())
-    vars(sys.modules[PACKAGE])["__getattr__"] = _Asked("")
+    vars(sys.modules[PACKAGE])["__getattr__"] = _ModuleGetattr("")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
 from beamlike.api.arguments import warn_of_hint
-from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
+from beamlike.api.pipelines.function_dofns import FilterFn, FlatMapFn, MapFn
 from beamlike.api.pipelines.hints import answer_type, declared_type
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
@@ -96,12 +96,12 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
 class _OfFunction(ParDo[In, T]):
     """A transform of a plain function."""
 
-    calling: type[Calling]
+    dofn_class: type[FlatMapFn]
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         if not callable(fn):
             raise PipelineTypeError(f"{type(self).__name__} needs a function, got {fn!r}")
-        super().__init__(self.calling(fn), *args, **kwargs)
+        super().__init__(self.dofn_class(fn), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 
     def default_label(self) -> str:
@@ -110,9 +110,9 @@ class _OfFunction(ParDo[In, T]):
     def output_type(self, given: Any) -> Any:
         if self._declared_output is not None:
             return self._declared_output
-        if self.calling is Filtering:
+        if self.dofn_class is FilterFn:
             return declared_type(given)
-        return answer_type(self.function, lists=self.calling is Calling)
+        return answer_type(self.function, lists=self.dofn_class is FlatMapFn)
 
 
 class _Misfit:
@@ -126,7 +126,7 @@ class _Misfit:
 class Map(_OfFunction[In, T]):
     """Each element becomes what a function makes of it."""
 
-    calling = Made
+    dofn_class = MapFn
 
     # Named functions first. Type checkers cannot say of a lambda under a label what it is given.
     @overload
@@ -149,7 +149,7 @@ class Map(_OfFunction[In, T]):
 class FlatMap(_OfFunction[In, T]):
     """Each element becomes what a function lists; without one, its own items."""
 
-    calling = Calling
+    dofn_class = FlatMapFn
 
     @overload
     def __init__(self: "FlatMap[Iterable[T], T]") -> None: ...
@@ -186,7 +186,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
 class Filter(_OfFunction[In, In], Generic[In]):
     """Elements for which a function is true."""
 
-    calling = Filtering
+    dofn_class = FilterFn
 
     if TYPE_CHECKING:
         # Not `Applied`: what comes out are the elements of the collection that it is applied to,

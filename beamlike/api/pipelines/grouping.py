@@ -25,14 +25,14 @@ def grouped(
     given: PCollection[Any],
     combine: CombineFn,
     *,
-    counts: bool = True,
+    duplicates_matter: bool = True,
     allow_blocking: bool = False,
     fanout: Fanout | None = None,
 ) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
 
     Args:
-        counts: It matters how often an element is in them.
+        duplicates_matter: Whether it matters how often an element is in them.
         allow_blocking: Whether it may be that nothing comes out before a stream ends.
         fanout: Over how many tasks the values of a key are spread and combined before they meet;
             None: only what one task has of a key is combined before.
@@ -62,7 +62,7 @@ def grouped(
             f"{label!r}: GroupByKey cannot be applied to an unbounded PCollection with global "
             f"windowing and a default trigger: {error}"
         ) from error
-    if counts:
+    if duplicates_matter:
         warn_of_repeated(given.edge, label)
     declared = value_type(declared_type(given))
     combine = combine if declared is None else combine.for_type(declared)

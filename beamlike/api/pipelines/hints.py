@@ -32,7 +32,7 @@ Decorated = TypeVar("Decorated")
 
 _variable: Any = TypeVar  # type checkers would take it for a variable of theirs
 
-KV = typing.Tuple[_variable("K"), _variable("V")]  # noqa: UP006
+KV: Any = typing.Tuple[_variable("K"), _variable("V")]  # noqa: UP006
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
 
 _OUTPUT: Final = "_beamlike_output_type"

@@ -9,17 +9,17 @@ from typing import Any, ClassVar, Generic, Self, get_args
 
 from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
-from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, views_of
+from beamlike.api.pipelines.function_dofns import FlatMapFn
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.stateful_dofn_invoker import Instead, remembering
+from beamlike.api.pipelines.stateful_dofn_invoker import Instead, stateful_outputs
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
-from beamlike.api.pipelines.views import check_side_inputs, looking
+from beamlike.api.pipelines.views import check_side_inputs, with_side_inputs
 from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
 from beamlike.model.graph import MAIN, ParDoNode
 from beamlike.model.options import MAX_FAILURES
@@ -55,7 +55,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             if isinstance(fn, type) or not callable(fn):
                 call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
                 raise PipelineTypeError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
-            fn = Calling(fn)  # a function that lists what comes out, as in Beam
+            fn = FlatMapFn(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
@@ -141,7 +141,7 @@ def expanded(
     label = check_collection(given, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
     if is_stateful_dofn(transform.fn):
-        return remembering(
+        return stateful_outputs(
             given,
             transform.fn,
             transform.args,
@@ -160,7 +160,7 @@ def expanded(
     do = DoFnInvoker(transform.fn, transform.args, transform.kwargs, tags, label)
     views = views_of(transform.args, transform.kwargs)
     if views:
-        return looking(given, views, do, label, is_bounded=given.is_bounded)
+        return with_side_inputs(given, views, do, label, is_bounded=given.is_bounded)
     return given.pipeline.add(
         ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVa
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.given import Elements, Start, collections_in
+from beamlike.api.pipelines.inputs import Elements, PipelineRoot, collections_in
 from beamlike.api.pipelines.keeping import Keeping
 from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.options import (
@@ -42,7 +42,7 @@ T = TypeVar("T")
 C = TypeVar("C", bound="PCollection[Any]")
 
 
-class Pipeline(Start):
+class Pipeline(PipelineRoot):
     """Transforms under names, applied to one another. It is built first and run afterwards.
 
     As a context manager it runs at the end of the block; ``result`` then has its outcome.

@@ -23,7 +23,7 @@ _MEMORY = ReadModifyWriteStateSpec("memory", PickleCoder())
 
 
 @attrs.frozen
-class Memory(StatefulFn):
+class ApplyFn(StatefulFn):
     """A function ``(state, pair, timestamp) -> (state, outputs)`` as one with a single state."""
 
     states = {_MEMORY.name: _MEMORY}  # noqa: RUF012
@@ -96,5 +96,5 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
                 f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
                 "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
             )
-        node = StatefulParDoNode(label, (given.edge,), windowing, Memory(self.fn, label))
+        node = StatefulParDoNode(label, (given.edge,), windowing, ApplyFn(self.fn, label))
         return given.pipeline.add(node, windowing, given.is_bounded)

@@ -8,8 +8,8 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.beams_own import needs_beams_sdk
-from beamlike.api.pipelines.given import pipelines_of
 from beamlike.api.pipelines.hints import WithTypeHints
+from beamlike.api.pipelines.inputs import pipelines_of
 from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
 from beamlike.model.fingerprint import stable_repr
 

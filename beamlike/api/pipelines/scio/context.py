@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
 from beamlike.api.pipelines.elements import Create
-from beamlike.api.pipelines.named import Read
+from beamlike.api.pipelines.job_io import Read
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.elements import Filter
 from beamlike.api.pipelines.groups import check_fanout
-from beamlike.api.pipelines.named import SaveAs
+from beamlike.api.pipelines.job_io import SaveAs
 from beamlike.api.pipelines.pairs import Partition
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call, checked_name, named, union

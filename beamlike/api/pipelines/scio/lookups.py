@@ -111,7 +111,7 @@ class AsSet(AsSideInput[T]):
     Source: Scio ``asSetSingletonSideInput``.
     """
 
-    def seen(self, items: list[Any], label: str) -> frozenset[Any]:
+    def build_view(self, items: list[Any], label: str) -> frozenset[Any]:
         return frozenset(items)
 
 

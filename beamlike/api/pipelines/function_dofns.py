@@ -10,7 +10,7 @@ from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.transform import function_label
 
 
-class Calling(DoFn[Any, Any]):
+class FlatMapFn(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""
 
     means = Plain.LISTED
@@ -34,14 +34,14 @@ class Calling(DoFn[Any, Any]):
         return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
 
 
-class Made(Calling):
+class MapFn(FlatMapFn):
     means = Plain.MADE
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return (self.fn(element, *args, **kwargs),)
 
 
-class Filtering(Calling):
+class FilterFn(FlatMapFn):
     means = Plain.KEPT
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
