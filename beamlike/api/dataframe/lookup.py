@@ -10,9 +10,7 @@ import attrs
 
 from beamlike.api.arguments import (
     check_choice,
-    checked_share,
     column_names,
-    counted,
     positive_duration,
     warn_of_numbers,
 )
@@ -33,6 +31,7 @@ from beamlike.api.dataframe.stage import (
     given_columns,
     run_stage,
     stage_name,
+    step_options,
 )
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
@@ -155,14 +154,7 @@ def look_up(
         name=beside,
         wake=wake,
     )
-    options: PlanOptions = {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error),
-        "name": own,
-        "reports": main.inputs.is_streaming,
-    }
+    options = step_options(main.inputs, on_error, max_failures, shards, buckets, own)
     read = column_names(window_input, "window_input")
     columns = _Columns(keys["main"], shown, read, rows)
     found = _found(main, panes, side.strategy, columns, how, options, wake)
