@@ -3,7 +3,7 @@
 Source: Beam Python ``CoGroupByKey``, ``Distinct``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
@@ -85,28 +85,20 @@ class CoGroupByKey(PTransform[Any, Any]):
         named = isinstance(given, Mapping)
         collections = dict(given) if named else dict(enumerate(given))
         tagged = tuple(
-            collection | f"Tag({name!r})" >> Map(_Tagger(name))
+            collection | f"Tag({name!r})" >> Map(_tagging(name))
             for name, collection in collections.items()
         )
+        names = list(collections)
+
+        def split(pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
+            lists: dict[Any, list[Any]] = {name: [] for name in names}
+            for name, value in pair[1]:
+                lists[name].append(value)
+            return pair[0], lists if named else tuple(lists.values())
+
         together = tagged | "Flatten" >> Flatten()
-        panes = together | "GroupByKey" >> GroupByKey()
-        return panes | "Split" >> Map(_Splitter(list(collections), named))
+        return together | "GroupByKey" >> GroupByKey() | "Split" >> Map(split)
 
 
-class _Tagger:
-    def __init__(self, name: Any) -> None:
-        self.name = name
-
-    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
-        return pair[0], (self.name, pair[1])
-
-
-class _Splitter:
-    def __init__(self, names: list[Any], named: bool) -> None:
-        self.names, self.named = names, named
-
-    def __call__(self, pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
-        lists: dict[Any, list[Any]] = {name: [] for name in self.names}
-        for name, value in pair[1]:
-            lists[name].append(value)
-        return pair[0], lists if self.named else tuple(lists.values())
+def _tagging(name: Any) -> Callable[[tuple[Any, Any]], tuple[Any, tuple[Any, Any]]]:
+    return lambda pair: (pair[0], (name, pair[1]))

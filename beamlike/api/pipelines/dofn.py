@@ -35,7 +35,6 @@ __all__ = [
     "TaggedOutput",
     "Timestamped",
     "TimestampedValue",
-    "Wrapping",
 ]
 
 
@@ -236,22 +235,3 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     def teardown(self) -> None:
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
-
-
-class Wrapping(DoFn[Any, Any]):
-    """A function that calls another one, and begins and ends with it."""
-
-    def __init__(self, fn: DoFn[Any, Any]) -> None:
-        self.fn = fn
-
-    def setup(self) -> None:
-        self.fn.setup()
-
-    def start_bundle(self) -> None:
-        return self.fn.start_bundle()  # refused if it makes something
-
-    def finish_bundle(self) -> Any:
-        return self.fn.finish_bundle()
-
-    def teardown(self) -> None:
-        self.fn.teardown()

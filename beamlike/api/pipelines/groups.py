@@ -149,25 +149,13 @@ class CombineValues(_Combining[R]):
     """
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
-        if self.looks:
-            looking = ParDo[Any, Any](_CombineLooking(self.fn), *self.args, **self.kwargs)
-            return given | "Combine" >> looking
-        return given | "Combine" >> ParDo(_CombineList(self.combine))
+        combining = _CombineList(self.fn if self.looks else self.combine)
+        arguments, named = (self.args, self.kwargs) if self.looks else ((), {})
+        return given | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
 
 
 class _CombineList(DoFn[Any, Any]):
-    def __init__(self, combine: CombineFn) -> None:
-        self.combine = combine
-
-    def process(
-        self, element: tuple[Any, Iterable[Any]], timestamp: int = DoFn.TimestampParam
-    ) -> Iterable[tuple[Any, Any]]:
-        key, values = element
-        yield key, _combined(self.combine, list(values), timestamp)
-
-
-class _CombineLooking(DoFn[Any, Any]):
-    """Combines with arguments that are known when a side input is."""
+    """Combines the values of pairs. Arguments are known when a side input is."""
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn

@@ -39,6 +39,7 @@ Kind = Literal["counters", "distributions", "gauges"]
 class Counter:
     """A number that goes up and down."""
 
+    kind: ClassVar[Kind] = "counters"
     name: MetricName
 
     def inc(self, n: int = 1) -> None:
@@ -54,6 +55,7 @@ class Counter:
 class Distribution:
     """Sum, number, least and greatest of some numbers."""
 
+    kind: ClassVar[Kind] = "distributions"
     name: MetricName
 
     def update(self, value: int) -> None:
@@ -65,6 +67,7 @@ class Distribution:
 class Gauge:
     """The latest of some values."""
 
+    kind: ClassVar[Kind] = "gauges"
     name: MetricName
 
     def set(self, value: Any) -> None:

@@ -30,44 +30,31 @@ __all__ = [
 ]
 
 
+def _both(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"pairs of key and value are needed, not {pair!r}")
+    return pair
+
+
 class Keys(PTransform[Any, Any]):
     """The first of each pair."""
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
-        return given | "Keys" >> Map(_first)
+        return given | "Keys" >> Map(lambda pair: _both(pair)[0])
 
 
 class Values(PTransform[Any, Any]):
     """The second of each pair."""
 
     def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
-        return given | "Values" >> Map(_second)
+        return given | "Values" >> Map(lambda pair: _both(pair)[1])
 
 
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round."""
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
-        return given | "KvSwap" >> Map(_swapped)
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return _both(pair)[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return _both(pair)[1]
-
-
-def _swapped(pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    key, value = _both(pair)
-    return value, key
-
-
-def _both(pair: Any) -> tuple[Any, Any]:
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        raise TypeError(f"pairs of key and value are needed, not {pair!r}")
-    return pair
+        return given | "KvSwap" >> Map(lambda pair: _both(pair)[::-1])
 
 
 class WithKeys(PTransform[Any, Any], Generic[K]):
@@ -100,17 +87,13 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
         key = self.key
-        if callable(key):
-            return given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
-        return given | "AddKey" >> Map(lambda element: (key, element))
+        if not callable(key):
+            return given | "AddKey" >> Map(lambda element: (key, element))
 
+        def keyed(element: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            return key(element, *args, **kwargs), element
 
-class _AddKeys(DoFn[Any, Any]):
-    def __init__(self, key: Callable[..., Any]) -> None:
-        self.key = key
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
-        yield self.key(element, *args, **kwargs), element
+        return given | "AddKeys" >> Map[Any, Any](keyed, *self.args, **self.kwargs)
 
 
 class MapTuple(Map[Any, R]):
@@ -248,15 +231,8 @@ class ToString:
     @staticmethod
     def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
         """The items of each element as texts, with something between them: a comma."""
-        return "IterablesToString" >> Map(_Joined("," if delimiter is None else delimiter))
+        between = "," if delimiter is None else delimiter
+        return "IterablesToString" >> Map(lambda items: between.join(map(str, items)))
 
     Kvs = Iterables
     """The key and the value of each pair as texts, with something between them: a comma."""
-
-
-class _Joined:
-    def __init__(self, delimiter: str) -> None:
-        self.delimiter = delimiter
-
-    def __call__(self, items: Iterable[Any]) -> str:
-        return self.delimiter.join(map(str, items))
