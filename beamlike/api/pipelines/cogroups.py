@@ -40,8 +40,8 @@ class Distinct(PTransform[Any, Any]):
     Source: Beam ``Distinct``; that only first panes count is Beam Java's.
     """
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        label, windowing = check_collection(given, self), given.windowing
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        label, windowing = check_collection(pcoll, self), pcoll.windowing
         plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
         if windowing.is_merging and not plain:
             raise PipelineError(
@@ -50,7 +50,7 @@ class Distinct(PTransform[Any, Any]):
                 f"and the collection has {windowing}; window it with "
                 f"WindowInto({windowing.window_fn}) for this"
             )
-        panes = given | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        panes = pcoll | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
         return panes | "FirstPane" >> ParDo(_OfFirstPane())
 
 
@@ -79,11 +79,11 @@ class CoGroupByKey(PTransform[Any, Any]):
         super().__init__()
         self.pipeline = pipeline
 
-    def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
-        if self.pipeline is not None and not given:
+    def expand(self, pcolls: Any) -> PCollection[tuple[Any, Any]]:
+        if self.pipeline is not None and not pcolls:
             return () | "Nothing" >> Flatten(pipeline=self.pipeline)
-        named = isinstance(given, Mapping)
-        collections = dict(given) if named else dict(enumerate(given))
+        named = isinstance(pcolls, Mapping)
+        collections = dict(pcolls) if named else dict(enumerate(pcolls))
         tagged = tuple(
             collection | f"Tag({name!r})" >> Map(_tagging(name))
             for name, collection in collections.items()

@@ -378,8 +378,8 @@ def _are_elements(answers: Sequence[Any]) -> bool:
 
 def read(param: Param, element: Windowed) -> Any:
     """What a parameter asks for of an element."""
-    given = _READ[param.name](element)
-    return given if param.shown is None else param.shown(given)
+    value = _READ[param.name](element)
+    return value if param.shown is None else param.shown(value)
 
 
 def _column(param: Param, bundle: Bundle) -> Iterable[Any]:

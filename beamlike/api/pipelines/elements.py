@@ -58,11 +58,11 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         else:
             self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
-    def expand(self, given: Pipeline) -> PCollection[T]:
-        if not isinstance(given, Pipeline):
+    def expand(self, pipeline: Pipeline) -> PCollection[T]:
+        if not isinstance(pipeline, Pipeline):
             name = self.label
             raise PipelineError(
-                f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
+                f"{name!r} starts from the pipeline, and was applied to {pipeline!r}; write "
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
             )
         # An element with a window and a pane of its own gets them from a function.
@@ -71,8 +71,10 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         elements = CreatedElements(self.values, _as_it_is if placed else _element)
         arrive = Arrive(cast("tuple[tuple[Hashable, Element], ...]", elements))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
-        node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
-        pcoll: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+        node = ReadNode(
+            f"{pipeline.label}/Read" if placed else pipeline.label, (), script, bounded=True
+        )
+        pcoll: PCollection[T] = pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
         return pcoll | "Place" >> Map(_itself) if placed else pcoll
 
 
@@ -89,8 +91,8 @@ def _element(value: Any) -> Element:
 class Impulse(PTransform[Pipeline, PCollection[bytes]]):
     """One element, empty bytes: what makes a pipeline do something."""
 
-    def expand(self, given: Pipeline) -> PCollection[bytes]:
-        return Create([b""]).expand(given)
+    def expand(self, pipeline: Pipeline) -> PCollection[bytes]:
+        return Create([b""]).expand(pipeline)
 
 
 class _OfFunction(ParDo[In, T]):
@@ -107,11 +109,11 @@ class _OfFunction(ParDo[In, T]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.function)})"
 
-    def output_type(self, given: Any) -> Any:
+    def output_type(self, pcoll: Any) -> Any:
         if self._declared_output is not None:
             return self._declared_output
         if self.dofn_class is FilterFn:
-            return declared_type(given)
+            return declared_type(pcoll)
         return answer_type(self.function, lists=self.dofn_class is FlatMapFn)
 
 

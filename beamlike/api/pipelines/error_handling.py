@@ -55,11 +55,11 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
     def default_label(self) -> str:
         return self.pardo.label
 
-    def expand(self, given: PCollection[Any]) -> Any:
+    def expand(self, pcoll: PCollection[Any]) -> Any:
         how = self.handling
         pardo = self._with_states() if is_stateful_dofn(self.pardo.fn) else self._handled()
         outputs = WithOutputs(pardo, (how.dead_letter_tag,), how.main_tag, True)
-        return given | self.pardo.label >> outputs
+        return pcoll | self.pardo.label >> outputs
 
     def _handled(self) -> ParDo[Any, Any]:
         if self.pardo.drops_failures:

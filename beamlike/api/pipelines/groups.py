@@ -43,9 +43,9 @@ class GroupByKey(PTransform[Any, Any]):
         PipelineError: When it is applied: the windowing cannot be grouped.
     """
 
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
-        check_collection(given, self)
-        return grouped(given, Collect())
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        check_collection(pcoll, self)
+        return grouped(pcoll, Collect())
 
 
 class _Combining(PTransform[Any, Any], Generic[R]):
@@ -110,18 +110,18 @@ class CombinePerKey(_Combining[R]):
         copy.fanout = fanout
         return copy
 
-    def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
-        check_collection(given, self)
+    def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
+        check_collection(pcoll, self)
         if self.looks:
             if self.fanout is not None:
                 raise PipelineError(
-                    f"{given.pipeline.label!r} has a fanout, which combines values before they are "
+                    f"{pcoll.pipeline.label!r} has a fanout, which combines values before they are "
                     "grouped, and here that cannot be done: the arguments of its function are side "
                     "inputs; leave the fanout out"
                 )
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
-            return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
-        return grouped(given, self.combine, fanout=self.fanout)
+            return pcoll | "GroupByKey" >> GroupByKey() | "Combine" >> values
+        return grouped(pcoll, self.combine, fanout=self.fanout)
 
 
 def check_fanout(fanout: Any, method: str) -> None:
@@ -148,10 +148,10 @@ class CombineValues(_Combining[R]):
         kwargs: Likewise.
     """
 
-    def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
+    def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         combining = _CombineList(self.fn if self.looks else self.combine)
         arguments, named = (self.args, self.kwargs) if self.looks else ((), {})
-        return given | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
+        return pcoll | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
 
 
 class _CombineList(DoFn[Any, Any]):
@@ -211,26 +211,26 @@ class CombineGlobally(_Combining[R], WithDefaults):
         copy.fanout = None if fanout == 1 else Fanout(fanout)
         return copy
 
-    def expand(self, given: PCollection[Any]) -> PCollection[R]:
-        label = check_collection(given, self)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[R]:
+        label = check_collection(pcoll, self)
         if self.has_defaults:
-            check_defaults(given, "CombineGlobally")
-        combined = self.only_combined(given)
+            check_defaults(pcoll, "CombineGlobally")
+        combined = self.only_combined(pcoll)
         if not self.has_defaults:
             return combined
         missing = (
-            given.pipeline
+            pcoll.pipeline
             | "DoOnce" >> Create([None])
             | "InjectDefault"
             >> ParDo(_IfEmpty(self.fn), IsThere(combined), *self.args, **self.kwargs)
         )
         # Its element is there for the windows and the trigger of the others.
         node = FlattenNode(label, (combined.edge, missing.edge))
-        return given.pipeline.add(node, combined.windowing, combined.is_bounded)
+        return pcoll.pipeline.add(node, combined.windowing, combined.is_bounded)
 
-    def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
+    def only_combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
-        keyed = given | "KeyWithVoid" >> Map(with_no_key)
+        keyed = pcoll | "KeyWithVoid" >> Map(with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         return panes | "DropKey" >> Map(_without_key)

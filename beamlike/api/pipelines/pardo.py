@@ -130,19 +130,19 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         transform: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return transform
 
-    def expand(self, given: PCollection[In]) -> PCollection[T]:
-        return expanded(self, given, frozenset())
+    def expand(self, pcoll: PCollection[In]) -> PCollection[T]:
+        return expanded(self, pcoll, frozenset())
 
 
 def expanded(
-    transform: ParDo[Any, T], given: PCollection[Any], tags: frozenset[str] | None
+    transform: ParDo[Any, T], pcoll: PCollection[Any], tags: frozenset[str] | None
 ) -> PCollection[T]:
     """The collection of everything that a function answers without a tag."""
-    label = check_collection(given, transform)
+    label = check_collection(pcoll, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
     if is_stateful_dofn(transform.fn):
         return stateful_outputs(
-            given,
+            pcoll,
             transform.fn,
             transform.args,
             transform.kwargs,
@@ -160,9 +160,9 @@ def expanded(
     do = DoFnInvoker(transform.fn, transform.args, transform.kwargs, tags, label)
     views = views_of(transform.args, transform.kwargs)
     if views:
-        return with_side_inputs(given, views, do, label, is_bounded=given.is_bounded)
-    return given.pipeline.add(
-        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
+        return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)
+    return pcoll.pipeline.add(
+        ParDoNode(label, (pcoll.edge,), do), pcoll.windowing, pcoll.is_bounded
     )
 
 
@@ -186,6 +186,6 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
     def default_label(self) -> str:
         return self._pardo.label
 
-    def expand(self, given: PCollection[Any]) -> DoOutputs:
-        main = expanded(self._pardo, given, None if self._any else frozenset(self._tags))
+    def expand(self, pcoll: PCollection[Any]) -> DoOutputs:
+        main = expanded(self._pardo, pcoll, None if self._any else frozenset(self._tags))
         return DoOutputs(main, self._tags, self._main, self._any)

@@ -118,17 +118,17 @@ class Pipeline(PipelineRoot):
         """
         return apply(label >> transform if label else transform, pvalueish or self)
 
-    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def applied(self, transform: PTransform[Any, Any], inputs: Any) -> Any:
         """What a transform makes; `apply` has found that it is one.
 
         It makes collections of the class of the first that it is given.
         """
         nodes, sinks = len(self.nodes), len(self.sinks)
-        made_of = next(map(type, collections_in(given)), self._collections)
+        made_of = next(map(type, collections_in(inputs)), self._collections)
         try:
             with self.tree.applying(transform), self.making(made_of):
-                made = transform.expand(given)
-                kind = transform.output_type(given)
+                made = transform.expand(inputs)
+                kind = transform.output_type(inputs)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.declared_type = kind
                 return made

@@ -117,9 +117,9 @@ class Select(PTransform[Any, Any]):
     def default_label(self) -> str:
         return f"Select({', '.join(self.fields)})"
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Row]:
         names, values = [*self.fields], _together(self.fields.values())
-        return given | "ToRows" >> Map(
+        return pcoll | "ToRows" >> Map(
             lambda element: Row(**dict(zip(names, values(element), strict=True)))
         )
 
@@ -152,11 +152,11 @@ class GroupBy(PTransform[Any, Any]):
     def default_label(self) -> str:
         return f"GroupBy({', '.join(self.keys)})"
 
-    def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
+    def expand(self, pcoll: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
         names, reads = tuple(self.keys), [*self.keys.values()]
         # Grouped by plain tuples, because the classes of named ones cannot be imported.
         key = _together(reads) if self._has_tuple_keys else reads[0]
-        keyed = given | "Keyed" >> Map(lambda element: (key(element), element))
+        keyed = pcoll | "Keyed" >> Map(lambda element: (key(element), element))
         groups = keyed | "GroupByKey" >> GroupByKey()
         if not self._has_tuple_keys:
             return groups
@@ -213,10 +213,10 @@ class Aggregated(PTransform[Any, Any]):
         combine = checked_combine_fn(combine_fn, "aggregate_field")
         return type(self)(self.by, {**self.parts, dest: (read, combine)})
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
         key, names = _together(self.by.keys.values()), (*self.by.keys, *self.parts)
         inputs = _together(read for read, _ in self.parts.values())
         fns = {name: (fn, place) for place, (name, (_, fn)) in enumerate(self.parts.items())}
-        keyed = given | "Keyed" >> Map(lambda element: (key(element), inputs(element)))
+        keyed = pcoll | "Keyed" >> Map(lambda element: (key(element), inputs(element)))
         combined = keyed | "Combine" >> CombinePerKey[Any](Together(fns))
         return combined | "ToTuples" >> Map(lambda pair: _key(names, pair[0] + pair[1], "Result"))

@@ -88,13 +88,13 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"ApplyPerKey({function_label(self.fn)})"
 
-    def expand(self, given: PCollection[tuple[Any, Any]]) -> PCollection[R]:
-        label, windowing = given.pipeline.label, given.windowing
+    def expand(self, pcoll: PCollection[tuple[Any, Any]]) -> PCollection[R]:
+        label, windowing = pcoll.pipeline.label, pcoll.windowing
         if windowing.is_merging:
             raise PipelineError(
                 f"{label!r}: MergingWindowFn is not supported for stateful functions: "
                 f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
                 "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
             )
-        node = StatefulParDoNode(label, (given.edge,), windowing, ApplyFn(self.fn, label))
-        return given.pipeline.add(node, windowing, given.is_bounded)
+        node = StatefulParDoNode(label, (pcoll.edge,), windowing, ApplyFn(self.fn, label))
+        return pcoll.pipeline.add(node, windowing, pcoll.is_bounded)

@@ -58,7 +58,7 @@ class Applied(Protocol[In_contra, Out_co]):
     made of says what they will be applied to.
     """
 
-    def expand(self, given: In_contra, /) -> Out_co: ...
+    def expand(self, inputs: In_contra, /) -> Out_co: ...
 
 
 class KeepsElements(Protocol[In_contra]):
@@ -103,7 +103,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         """The name if it was given none."""
         return type(self).__name__
 
-    def expand(self, given: In_contra) -> Out_co:
+    def expand(self, inputs: In_contra) -> Out_co:
         """Apply this to a collection, to several, or to a pipeline.
 
         Raises:
@@ -131,9 +131,9 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             raise needs_beams_sdk(f"{self.label} | {other.label}")
         return NotImplemented
 
-    def __ror__(self, given: Iterable[Any]) -> Any:
+    def __ror__(self, inputs: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``."""
-        return apply(self, list(given) if isinstance(given, Iterator) else given)
+        return apply(self, list(inputs) if isinstance(inputs, Iterator) else inputs)
 
     def with_resource_hints(self, **hints: Any) -> Self:
         """This transform. In Beam it says what a worker should have, which hosts decide here: each
@@ -142,7 +142,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             warn_of_hint("with_resource_hints", name, value, "a host decides what its workers have")
         return self
 
-    def output_type(self, given: Any) -> Any:
+    def output_type(self, inputs: Any) -> Any:
         """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
         hint of its user says it. Groupings keep values of such a type in columns: ``int``,
         ``float`` and ``str`` after a key."""
@@ -157,7 +157,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         return copy
 
 
-def apply(transform: PTransform[Any, Any], given: Any) -> Any:
+def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
     """Apply a transform to a collection, to several, or to a pipeline.
 
     Raises:
@@ -167,7 +167,7 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
     if not isinstance(transform, PTransform):
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
         raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
-    pipelines = list(dict.fromkeys(pipelines_of(given, transform.label)))
+    pipelines = list(dict.fromkeys(pipelines_of(inputs, transform.label)))
     if not pipelines and getattr(transform, "pipeline", None) is not None:
         pipelines = [transform.pipeline]  # type: ignore[attr-defined]
     if len(pipelines) != 1:
@@ -176,7 +176,7 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
             f"{transform.label!r} was given collections of {number}; "
             "give it collections that one pipeline has"
         )
-    return pipelines[0].applied(transform, given)
+    return pipelines[0].applied(transform, inputs)
 
 
 class _OfFunction(PTransform[Any, Any]):
@@ -194,8 +194,8 @@ class _OfFunction(PTransform[Any, Any]):
         text = function_label(first) if callable(first) else str(first)
         return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
 
-    def expand(self, given: Any) -> Any:
-        return self.fn(given, *self.args, **self.kwargs)
+    def expand(self, inputs: Any) -> Any:
+        return self.fn(inputs, *self.args, **self.kwargs)
 
 
 def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:

@@ -87,20 +87,20 @@ def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str
     Raises:
         PipelineError: With what to write.
     """
-    for given in (*args, *kwargs.values()):
-        if isinstance(given, PCollection):
+    for argument in (*args, *kwargs.values()):
+        if isinstance(argument, PCollection):
             raise PipelineError(
-                f"{label!r} was given {given!r} as an argument; say how a function is to see it: "
-                "AsSingleton(...), AsList(...) or AsDict(...) around it"
+                f"{label!r} was given {argument!r} as an argument; say how a function is to see "
+                "it: AsSingleton(...), AsList(...) or AsDict(...) around it"
             )
-        parts = given.values() if isinstance(given, dict) else given
-        if not isinstance(given, dict | list | tuple):
+        parts = argument.values() if isinstance(argument, dict) else argument
+        if not isinstance(argument, dict | list | tuple):
             continue
         hidden = [part for part in parts if isinstance(part, AsSideInput | PCollection)]
         if hidden:
             raise PipelineError(
                 f"{label!r} was given a {type(hidden[0]).__name__} inside a "
-                f"{type(given).__name__}, where it is not found; give each side input as an "
+                f"{type(argument).__name__}, where it is not found; give each side input as an "
                 "argument of its own"
             )
 
@@ -263,8 +263,8 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
     def __init__(self, view: AsSideInput[Any]) -> None:
         self.duplicates_matter, self.allow_blocking = view.duplicates_matter, not view.demands
 
-    def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
-        main, side = given
+    def expand(self, pcolls: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
+        main, side = pcolls
         try:
             _check(main, side)
         except WindowingError as error:
@@ -282,12 +282,12 @@ class _Items(PTransform[PCollection[Any], PCollection[Any]]):
     def __init__(self, duplicates_matter: bool, allow_blocking: bool) -> None:
         self.duplicates_matter, self.allow_blocking = duplicates_matter, allow_blocking
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        pipeline = given.pipeline
-        node = ParDoNode(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
-        keyed = pipeline.add(node, given.windowing, given.is_bounded)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        pipeline = pcoll.pipeline
+        node = ParDoNode(f"{pipeline.label}/OneKey", (pcoll.edge,), _OneKey())
+        keyed = pipeline.add(node, pcoll.windowing, pcoll.is_bounded)
         # Of a side input that discards only the latest pane is seen.
-        duplicates_matter = self.duplicates_matter and given.windowing.accumulates
+        duplicates_matter = self.duplicates_matter and pcoll.windowing.accumulates
         return grouped(
             keyed,
             Collect(),

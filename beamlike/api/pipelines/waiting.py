@@ -37,8 +37,8 @@ class WaitOn(PTransform[Any, Any]):
                 raise PipelineError(f"WaitOn needs collections, got {each!r}")
         self.to_be_waited_on = to_be_waited_on
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        check_collection(given, self)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        check_collection(pcoll, self)
         # Only the watermark counts: without elements there is something to see when it has passed,
         # unless the trigger of the collection waits for elements, or for processing time.
         ending = WindowInto(trigger=DefaultTrigger(), accumulation_mode="discarding")
@@ -46,7 +46,7 @@ class WaitOn(PTransform[Any, Any]):
             it | f"Done{index}" >> FlatMap(_none) | f"Ending{index}" >> ending
             for index, it in enumerate(self.to_be_waited_on)
         )
-        waited: PCollection[T] = given | "Wait" >> Map(_first, *map(IsThere, done))
+        waited: PCollection[T] = pcoll | "Wait" >> Map(_first, *map(IsThere, done))
         return waited
 
 

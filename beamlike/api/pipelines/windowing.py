@@ -86,16 +86,16 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
-    def output_type(self, given: Any) -> Any:
-        return declared_type(given)
+    def output_type(self, pcolls: Any) -> Any:
+        return declared_type(pcolls)
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        label, pipeline = check_collection(given, self), given.pipeline
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        label, pipeline = check_collection(pcoll, self), pcoll.pipeline
         try:
             window_fn = self._checked()
             if self.strategy is None:
-                self._warn_of_lateness(given.windowing.allowed_lateness, label)
-                before, parts = self.starting_from(given.windowing, label)
+                self._warn_of_lateness(pcoll.windowing.allowed_lateness, label)
+                before, parts = self.starting_from(pcoll.windowing, label)
                 windowing = before.configured(window_fn, **parts, spelling=BEAM_SPELLING)
             else:
                 check_alone("WindowInto", self.strategy, window_fn, self.parts)
@@ -104,10 +104,10 @@ class WindowInto(PTransform[Any, Any]):
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
-            return rewindowed(given, windowing)
-        warn_of_times(given.edge, window_fn, label)
-        node = WindowNode(label, (given.edge,), window_fn)
-        return pipeline.add(node, windowing, given.is_bounded)
+            return rewindowed(pcoll, windowing)
+        warn_of_times(pcoll.edge, window_fn, label)
+        node = WindowNode(label, (pcoll.edge,), window_fn)
+        return pipeline.add(node, windowing, pcoll.is_bounded)
 
     def starting_from(
         self, before: WindowingStrategy, label: str
@@ -156,10 +156,10 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        check_collection(given, self)
-        windowing = given.windowing.remerge()
-        return rewindowed(given, windowing)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        check_collection(pcoll, self)
+        windowing = pcoll.windowing.remerge()
+        return rewindowed(pcoll, windowing)
 
 
 class Flatten(PTransform[Any, Any]):
@@ -176,22 +176,22 @@ class Flatten(PTransform[Any, Any]):
         super().__init__()
         self.pipeline = pipeline
 
-    def output_type(self, given: Any) -> Any:
-        kinds = [declared_type(it) for it in given]
+    def output_type(self, pcolls: Any) -> Any:
+        kinds = [declared_type(it) for it in pcolls]
         return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
-    def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
-        pcoll: PCollection[T] = super().__ror__(given)
+    def __ror__(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
+        pcoll: PCollection[T] = super().__ror__(pcolls)
         return pcoll
 
-    def expand(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
-        if isinstance(given, PCollection | Pipeline):
-            what = "one" if isinstance(given, PCollection) else "none"
+    def expand(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
+        if isinstance(pcolls, PCollection | Pipeline):
+            what = "one" if isinstance(pcolls, PCollection) else "none"
             raise PipelineTypeError(
-                f"{given.pipeline.label!r} needs several collections, got {what}; write "
+                f"{pcolls.pipeline.label!r} needs several collections, got {what}; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
-        collections = list(given)
+        collections = list(pcolls)
         if not collections and self.pipeline is not None:
             ends = (AdvanceWatermark(MAX_TIMESTAMP),)
             nothing = ReadNode(self.pipeline.label, (), ends, bounded=True)
@@ -239,9 +239,9 @@ class FlattenWith(PTransform[Any, Any]):
                 )
         self.others = others
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        pipeline = given.pipeline
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        pipeline = pcoll.pipeline
         others = [
             pipeline | other if isinstance(other, PTransform) else other for other in self.others
         ]
-        return (given, *others) | "Flatten" >> Flatten()
+        return (pcoll, *others) | "Flatten" >> Flatten()

@@ -165,8 +165,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
 
         self._element = element
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
-        _check_host(given, "ReadFromKafka")
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
+        _check_host(pipeline, "ReadFromKafka")
         rows = FromDataFrame(
             self._rows(),
             timestamp="timestamp",
@@ -175,7 +175,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             max_jump=self._max_jump,
             watermark_by=_PARTITION,
         )
-        return given | "Rows" >> rows | "Records" >> Map(self._element)
+        return pipeline | "Rows" >> rows | "Records" >> Map(self._element)
 
     def _rows(self) -> "DataFrame":
         from pyspark.errors import PySparkException
@@ -249,9 +249,9 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         self._value = _read_by(value_serializer, _WRITE, "WriteToKafka")
         self._with_headers = with_headers
 
-    def expand(self, given: PCollection[Any]) -> None:
-        check_collection(given, self)
-        _check_host(given.pipeline, "WriteToKafka")
+    def expand(self, pcoll: PCollection[Any]) -> None:
+        check_collection(pcoll, self)
+        _check_host(pcoll.pipeline, "WriteToKafka")
         key, value, options = self._key, self._value, self._options
 
         def write(rows: "DataFrame", _number: int) -> None:
@@ -269,4 +269,4 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         columns, make = "key binary, value binary", lambda pair: (key(pair[0]), value(pair[1]))
         if self._with_headers:
             columns, make = f"{columns}, headers {_HEADERS}", record
-        _ = given | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)
+        _ = pcoll | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)

@@ -53,8 +53,8 @@ class _Shown(PTransform[Any, Any]):
     step: ClassVar[str]
     shows: ClassVar[Callable[..., Iterable[Any]]]
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | self.step >> FlatMap(type(self).shows)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        return pcoll | self.step >> FlatMap(type(self).shows)
 
 
 class Reify:
