@@ -16,7 +16,7 @@ _IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
+    "coders.coders": f"{_P}.coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.files:BeamIOError",

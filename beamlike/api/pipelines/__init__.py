@@ -16,7 +16,7 @@ time that is not theirs), `outputs` (of transforms with several), `defaults` (wh
 elements). Then Beam's transforms: `pardo`, `elements`, `windowing`, `groups`, `cogroups`,
 `combiners`, `pairs`, `times`, `rows`, `waiting`, `stateful`, `buffered_batches`, `batches`,
 `deduplicating`; `error_handling` (elements that fail). From outside and to the outside: `on_spark`
-(which query a pipeline becomes), `coders` and `more_coders` (values as bytes), `frames`
+(which query a pipeline becomes), `coders` (values as bytes), `frames`
 (DataFrames) and `job_io` (inputs and outputs of jobs). What Beam Python counts in seconds is in
 `python`, text files and other sources and sinks are in `io`, Scio's verbs are in `scio`.
 """

@@ -6,8 +6,8 @@ Source: Beam Python ``transforms.deduplicate``, Beam Java ``Deduplicate``.
 from collections.abc import Iterable
 from typing import Any
 
+from beamlike.api.pipelines.coders import BooleanCoder
 from beamlike.api.pipelines.elements import Map
-from beamlike.api.pipelines.more_coders import BooleanCoder
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.durations import Duration

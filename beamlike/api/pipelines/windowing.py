@@ -4,7 +4,7 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import declared_type
@@ -22,20 +22,12 @@ from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
 from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
 from beamlike.model.graph import FlattenNode, ReadNode, WindowNode
-from beamlike.model.options import (
-    AccumulationMode,
-    AccumulationModeLike,
-    ClosingBehaviorLike,
-    OnTimeBehaviorLike,
-    TimestampCombinerLike,
-    option,
-)
+from beamlike.model.options import AccumulationMode, AccumulationModeLike, option
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
-from beamlike.model.triggers import Trigger
+from beamlike.model.time import MAX_TIMESTAMP, duration_ms, show_duration
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
@@ -67,24 +59,12 @@ class WindowInto(PTransform[Any, Any]):
         self,
         window_fn: WindowFn | None = None,
         *,
-        trigger: Trigger | None = None,
-        accumulation_mode: AccumulationModeLike | None = None,
-        timestamp_combiner: TimestampCombinerLike | None = None,
-        allowed_lateness: DurationLike | None = None,
-        closing_behavior: ClosingBehaviorLike | None = None,
-        on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        **parts: Unpack[StrategyParts],
     ) -> None:
-        self.window_fn = window_fn
-        self.strategy = strategy
-        self.parts: StrategyParts = {
-            "trigger": trigger,
-            "accumulation": accumulation_mode,
-            "timestamp_combiner": timestamp_combiner,
-            "allowed_lateness": allowed_lateness,
-            "closing_behavior": closing_behavior,
-            "on_time_behavior": on_time_behavior,
-        }
+        self.window_fn, self.strategy = window_fn, strategy
+        self.parts: StrategyParts = {**parts, "accumulation": accumulation_mode}
 
     def output_type(self, pcolls: Any) -> Any:
         return declared_type(pcolls)
