@@ -41,19 +41,19 @@ _COLUMNS: Final = (int, float, str)
 """Types that have a column."""
 
 
-def _checked(owner: str, types: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def _output_type(types: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     """The one type that is declared.
 
     Raises:
         PipelineTypeError: It is a value and not a type.
-        UnsupportedError: There are several, of arguments or outputs besides.
+        UnsupportedError: There are several, of outputs besides.
     """
     if len(types) != 1 or named:
-        raise needs_beams_sdk(f"{owner} of more than the elements")
+        raise needs_beams_sdk("with_output_types of more than the elements")
     if isinstance(types[0], int | float | bytes | list | tuple | set | dict):
         raise PipelineTypeError(
-            f"{owner} needs types such as int or tuple[str, int], got {types[0]!r}, an instance "
-            f"of {type(types[0]).__name__}"
+            f"with_output_types needs types such as int or tuple[str, int], got {types[0]!r}, an "
+            f"instance of {type(types[0]).__name__}"
         )
     return types[0]
 
@@ -64,14 +64,8 @@ class WithTypeHints:
     # Subclasses of users do not always call `__init__`.
     _declared_output: Any = None
 
-    def with_input_types(self, *types: Any, **named: Any) -> Self:
-        """Declare the type of the elements that it takes, for readers.
-
-        Raises:
-            PipelineTypeError: It is a value and not a type.
-            UnsupportedError: There are types of other arguments, too.
-        """
-        _checked("with_input_types", types, named)
+    def with_input_types(self, *_types: Any, **_named: Any) -> Self:
+        """Declare the types of the elements and of other arguments that it takes, for readers."""
         return self
 
     def with_output_types(self, *types: Any, **named: Any) -> Self:
@@ -81,19 +75,12 @@ class WithTypeHints:
             PipelineTypeError: It is a value and not a type.
             UnsupportedError: There are types of other outputs, too.
         """
-        self._declared_output = _checked("with_output_types", types, named)
+        self._declared_output = _output_type(types, named)
         return self
 
 
-def with_input_types(*types: Any, **named: Any) -> Callable[[Decorated], Decorated]:
-    """A decorator: the type of the elements that a function, a `DoFn` or a transform takes, for
-    readers.
-
-    Raises:
-        PipelineTypeError: It is a value and not a type.
-        UnsupportedError: There are types of other arguments, too.
-    """
-    _checked("with_input_types", types, named)
+def with_input_types(*_types: Any, **_named: Any) -> Callable[[Decorated], Decorated]:
+    """A decorator: the types that a function, a `DoFn` or a transform takes, for readers."""
     return lambda decorated: decorated
 
 
@@ -105,7 +92,7 @@ def with_output_types(*types: Any, **named: Any) -> Callable[[Decorated], Decora
         PipelineTypeError: It is a value and not a type.
         UnsupportedError: There are types of other outputs, too.
     """
-    output = _checked("with_output_types", types, named)
+    output = _output_type(types, named)
 
     def decorate(decorated: Decorated) -> Decorated:
         setattr(decorated, _OUTPUT, output)
