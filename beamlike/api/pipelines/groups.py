@@ -20,7 +20,7 @@ from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.pipelines.views import IsThere
+from beamlike.api.pipelines.views import AsPresence
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
@@ -63,9 +63,9 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
-        self.looks = bool(views_of(args, kwargs))
+        self.has_side_inputs = bool(views_of(args, kwargs))
         """Whether there are side inputs: then only a run says what the arguments are."""
-        known: tuple[Any, Any] = ((), {}) if self.looks else (args, kwargs)
+        known: tuple[Any, Any] = ((), {}) if self.has_side_inputs else (args, kwargs)
         self.combine = combine_fn(fn, type(self).__name__, *known)
 
     def default_label(self) -> str:
@@ -112,7 +112,7 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(pcoll, self)
-        if self.looks:
+        if self.has_side_inputs:
             if self.fanout is not None:
                 raise PipelineError(
                     f"{pcoll.pipeline.label!r} has a fanout, which combines values before they are "
@@ -149,8 +149,8 @@ class CombineValues(_Combining[R]):
     """
 
     def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
-        combining = _CombineList(self.fn if self.looks else self.combine)
-        arguments, named = (self.args, self.kwargs) if self.looks else ((), {})
+        combining = _CombineList(self.fn if self.has_side_inputs else self.combine)
+        arguments, named = (self.args, self.kwargs) if self.has_side_inputs else ((), {})
         return pcoll | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
 
 
@@ -222,7 +222,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
             pcoll.pipeline
             | "DoOnce" >> Create([None])
             | "InjectDefault"
-            >> ParDo(_IfEmpty(self.fn), IsThere(combined), *self.args, **self.kwargs)
+            >> ParDo(_IfEmpty(self.fn), AsPresence(combined), *self.args, **self.kwargs)
         )
         # Its element is there for the windows and the trigger of the others.
         node = FlattenNode(label, (combined.edge, missing.edge))

@@ -254,7 +254,7 @@ def stateful_outputs(
         )
     views = views_of(args, kwargs)
     if views:
-        pcoll = with_side_inputs(pcoll, views, _See(), f"{label}/Views")
+        pcoll = with_side_inputs(pcoll, views, _AttachSideInputs(), f"{label}/Views")
     tagged = tags is None or bool(tags)
     node = StatefulParDoNode(
         label, (pcoll.edge,), windowing, invoker, tagged, drops_failures, max_failures
@@ -274,7 +274,7 @@ class _Seeing:
     contents: Sequence[Sequence[Any]]
 
 
-class _See(Do):
+class _AttachSideInputs(Do):
     """Each element with what it sees."""
 
     def __init__(self) -> None:

@@ -30,10 +30,10 @@ __all__ = [
     "AsIter",
     "AsList",
     "AsMultiMap",
+    "AsPresence",
     "AsSideInput",
     "AsSingleton",
     "EmptySideInput",
-    "IsThere",
     "check_side_inputs",
     "with_side_inputs",
 ]
@@ -152,7 +152,7 @@ class AsIter(AsList[T]):
     """All elements of a collection in a window, to go through."""
 
 
-class IsThere(AsIter[T]):
+class AsPresence(AsIter[T]):
     """Whether there is anything in a window, however often."""
 
     duplicates_matter = False
@@ -249,7 +249,8 @@ def with_side_inputs(
             and the collection has none.
     """
     panes = [
-        (main, view.pcoll) | f"View{number}" >> _Look(view) for number, view in enumerate(views)
+        (main, view.pcoll) | f"View{number}" >> _SideInputPanes(view)
+        for number, view in enumerate(views)
     ]
     sources = (main.edge, *(of_view.edge for of_view in panes))
     sides = tuple(view.pcoll.windowing for view in views)
@@ -257,7 +258,7 @@ def with_side_inputs(
     return main.pipeline.add(node, main.windowing, main.is_bounded and is_bounded)
 
 
-class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+class _SideInputPanes(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
     """The panes of a side input that elements of a collection look into."""
 
     def __init__(self, view: AsSideInput[Any]) -> None:
