@@ -1,8 +1,9 @@
 """Which of Beam's names are here: a table.
 
 For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
-modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name
-that stands so and that Beam does not have is there as well.
+modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``, or for
+several that keep their names ``module:Name,Name``. A name that stands so and that Beam does not
+have is there as well: at the root these are names of Beam's from other modules, and beamlike's own.
 """
 
 from collections.abc import Mapping
@@ -10,11 +11,25 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+_M: Final = "beamlike.model"
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
 _IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
+    "": f"{_M}.options:AccumulationMode,ClosingBehavior,OnTimeBehavior {_M}.panes:Timing "
+    f"{_M}.triggers:AfterAll,AfterAny,AfterCount,AfterEach,AfterWatermark,Always,DefaultTrigger,"
+    "Never,OrFinally,Repeatedly beamlike.beam.alias:install_as "
+    f"{_P}.frames:FromDataFrame,WriteRows,to_data_frame {_P}.windowing:Remerge "
+    f"{_P}.metrics:Counter,Distribution,Gauge,MetricResult,MetricResults,Metrics,MetricsFilter "
+    f"{_P}.options:PipelineOptions,SetupOptions,StandardOptions "
+    f"{_P}.result:PipelineResult,PipelineState "
+    f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
+    f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
+    f"{_P}.python.times:ApplyPerKey,WithTimestamps "
+    f"{_P}.python.window_fns:FixedWindows,GlobalWindows,NonMergingWindowFn,Sessions,SlidingWindows,"
+    f"WindowFn {_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
+    f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
@@ -79,9 +94,18 @@ HERE: Final[Mapping[str, str]] = {
 
 @cache
 def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    entries = HERE.get(module, "").split()
-    renamed = dict(entry.split("=") for entry in entries if "=" in entry)
-    return tuple(entry for entry in entries if "=" not in entry), renamed
+    modules: list[str] = []
+    renamed: dict[str, str] = {}
+    for entry in HERE.get(module, "").split():
+        if "=" in entry:
+            name, _, place = entry.partition("=")
+            renamed[name] = place
+        elif ":" in entry:
+            place, _, names = entry.partition(":")
+            renamed |= {name: f"{place}:{name}" for name in names.split(",")}
+        else:
+            modules.append(entry)
+    return tuple(modules), renamed
 
 
 def place_of(module: str, name: str) -> tuple[str, str] | None:

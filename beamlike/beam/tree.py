@@ -31,6 +31,17 @@ _INSTEAD: Final = (
 """What to write instead of a name that is not here."""
 
 
+MODULES: Final = frozenset(
+    (
+        *("coders", "combiners", "io", "metrics", "options", "pvalue", "testing", "transforms"),
+        *("trigger", "typehints", "userstate", "utils", "window"),
+    )
+)
+"""Modules that programs take from the root."""
+_BY_ACCIDENT: Final = frozenset(("TimeDomain", "Union", "WithTypeHints"))
+"""Names that the root has in Beam because it imports them for itself."""
+
+
 class AbsentError(UnsupportedError, AttributeError):
     """A name of Beam was used that is not here."""
 
@@ -162,7 +173,20 @@ class _Tree(MetaPathFinder, Loader):
 
 def install() -> None:
     """Let the modules be found, and the package have the names of Beam's."""
-    if not any(isinstance(it, _Tree) for it in sys.meta_path):
+    if not any(isinstance(finder, _Tree) for finder in sys.meta_path):
         # Before the finder of files: beside the package lie stubs, which are for type checkers.
         sys.meta_path.insert(0, _Tree())
-    vars(sys.modules[PACKAGE])["__getattr__"] = _ModuleGetattr("")
+    package = vars(sys.modules[PACKAGE])
+    package["__getattr__"] = getattr_of_root = _ModuleGetattr("")
+    package["__all__"] = root_names()
+    package.update({name: getattr_of_root(name) for name in set(package["__all__"]) - MODULES})
+
+
+def root_names() -> list[str]:
+    """The names that programs take from ``beamlike.beam`` itself."""
+    known = {
+        name
+        for name, (source, original) in names()[""].items()
+        if original and place_of(source, original)
+    }
+    return sorted((known | MODULES).union(added("")) - _BY_ACCIDENT)
