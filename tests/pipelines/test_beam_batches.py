@@ -154,7 +154,7 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
     with pytest.raises(PipelineError) as refusal:
         batches(beam.GroupIntoBatches(2), beam.WindowInto(beam.Sessions("1 minute")))
     assert str(refusal.value) == (
-        "'GroupIntoBatches/Batches': MergingWindowFn is not supported for stateful DoFns: "
+        "'GroupIntoBatches/Batches': MergingWindowFn is not supported for stateful functions: "
         "Sessions(1m) merges windows, and a state cannot be merged; use FixedWindows, "
         "SlidingWindows, calendar windows or GlobalWindows"
     )

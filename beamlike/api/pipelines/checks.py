@@ -5,7 +5,8 @@ from typing import Any
 
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.errors import PipelineError, PipelineTypeError
+from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
+from beamlike.machine.ungrouped import refuse_merging
 
 
 def check_collection(inputs: Any, transform: PTransform[Any, Any]) -> str:
@@ -27,3 +28,17 @@ def check_collection(inputs: Any, transform: PTransform[Any, Any]) -> str:
         f"{full!r} needs a PCollection as input. Got a PBegin/Pipeline instead. Start from a "
         f"collection, for example pipeline | Create(...) | {type(transform).__name__}(...)"
     )
+
+
+def check_states(pcoll: PCollection[Any]) -> None:
+    """Refuse a collection whose windows cannot have states.
+
+    Raises:
+        PipelineError: They merge.
+    """
+    if not pcoll.windowing.is_merging:
+        return
+    try:
+        refuse_merging(pcoll.windowing.window_fn)
+    except WindowingError as error:
+        raise PipelineError(f"{pcoll.pipeline.label!r}: {error}") from error

@@ -8,6 +8,7 @@ from typing import Any, Generic
 
 import attrs
 
+from beamlike.api.pipelines.checks import check_states
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -90,11 +91,6 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
 
     def expand(self, pcoll: PCollection[tuple[Any, Any]]) -> PCollection[R]:
         label, windowing = pcoll.pipeline.label, pcoll.windowing
-        if windowing.is_merging:
-            raise PipelineError(
-                f"{label!r}: MergingWindowFn is not supported for stateful functions: "
-                f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
-                "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
-            )
+        check_states(pcoll)
         node = StatefulParDoNode(label, (pcoll.edge,), windowing, ApplyFn(self.fn, label))
         return pcoll.pipeline.add(node, windowing, pcoll.is_bounded)

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from beamlike.api.marked_methods import is_sorted
+from beamlike.api.pipelines.checks import check_states
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read, views_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
@@ -239,12 +240,7 @@ def stateful_outputs(
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
     invoker = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
-    if windowing.is_merging:
-        raise PipelineError(
-            f"{label!r}: MergingWindowFn is not supported for stateful DoFns: "
-            f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
-            "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
-        )
+    check_states(pcoll)
     kind = pcoll.declared_type
     if kind in (int, float, str, bytes, bool):
         raise PipelineError(
