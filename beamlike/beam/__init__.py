@@ -26,7 +26,7 @@ Imports by module work as well: ``from beamlike.beam.transforms.window import Fi
 module of Beam Python is there with every name, out of a table: what is not here is refused when it
 is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
 
-Its own names are in the table `here` too, and for type checkers in a stub that is made of it.
+Its own names are in that table, too, and for type checkers in a stub that is made of it.
 
 Read in this order: `here` (which names are here), `tree` (the modules), `alias` (this package under
 the name of Beam), `version` (of Beam).

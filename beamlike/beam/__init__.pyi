@@ -117,6 +117,7 @@ from beamlike.model.triggers import OrFinally as OrFinally
 from beamlike.model.triggers import Repeatedly as Repeatedly
 
 RemoveDuplicates = _RemoveDuplicates
+"""`Distinct`, by another name."""
 __version__: str
 __all__ = [
     "AccumulationMode",

@@ -62,7 +62,7 @@ def _lines(module: str) -> Iterator[str]:
             yield f"from {place[0]} import {name} as {name}"
         else:  # type checkers take only names that stay the same for names of the stub
             yield f"from {place[0]} import {place[1]} as _{name}"
-            renamed.append(f"{name} = _{name}")
+            renamed += [f"{name} = _{name}", f'"""`{place[1]}`, by another name."""']
     for other in sorted(_modules() - {""}):
         if other.rpartition(".")[0] == module:
             last = other.rpartition(".")[2]

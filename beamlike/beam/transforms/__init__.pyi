@@ -53,3 +53,4 @@ from beamlike.beam.transforms import util as util
 from beamlike.beam.transforms import window as window
 
 RemoveDuplicates = _RemoveDuplicates
+"""`Distinct`, by another name."""

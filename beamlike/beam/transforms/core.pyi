@@ -49,3 +49,4 @@ from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
 from beamlike.model.triggers import Trigger as _TriggerFn
 
 TriggerFn = _TriggerFn
+"""`Trigger`, by another name."""

@@ -12,3 +12,4 @@ from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 
 DoOutputsTuple = _DoOutputsTuple
+"""`DoOutputs`, by another name."""

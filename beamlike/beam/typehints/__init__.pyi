@@ -23,3 +23,4 @@ from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 
 TypeVariable = _TypeVariable
+"""`TypeVar`, by another name."""

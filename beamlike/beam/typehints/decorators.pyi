@@ -10,4 +10,6 @@ from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 
 CompositeTypeHintError = _CompositeTypeHintError
+"""`TypeCheckError`, by another name."""
 SimpleTypeHintError = _SimpleTypeHintError
+"""`TypeCheckError`, by another name."""

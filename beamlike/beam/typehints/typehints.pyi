@@ -19,5 +19,8 @@ from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 
 CompositeTypeHintError = _CompositeTypeHintError
+"""`TypeCheckError`, by another name."""
 SimpleTypeHintError = _SimpleTypeHintError
+"""`TypeCheckError`, by another name."""
 TypeVariable = _TypeVariable
+"""`TypeVar`, by another name."""
