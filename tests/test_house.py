@@ -46,7 +46,7 @@ ROOMS = {
 
 WORDS = {
     "at": 244,
-    "it": 233,
+    "it": 203,
     "given": 89,
     "kind": 170,
     "found": 152,

@@ -127,7 +127,7 @@ class _ModuleGetattr:
         origin = origin_of(self.module, name) if not name.startswith("__") else None
         if name == "__all__":
             own = {**names()[self.module], **dict.fromkeys(added(self.module))}
-            return [it for it in own if not it.startswith("_")]
+            return [name for name in own if not name.startswith("_")]
         if origin is None:
             owner = f"{PACKAGE}.{self.module}".removesuffix(".")
             raise AttributeError(f"{owner} has no {name!r}, nor has Beam", name=name)
@@ -149,7 +149,7 @@ class _Tree(MetaPathFinder, Loader):
         name = fullname.removeprefix(f"{PACKAGE}.")
         if name == fullname or name not in names():
             return None
-        inside = any(it.startswith(f"{name}.") for it in names())
+        inside = any(module.startswith(f"{name}.") for module in names())
         return ModuleSpec(fullname, self, is_package=inside)
 
     def create_module(self, spec: ModuleSpec) -> None:

@@ -260,7 +260,7 @@ def _found(
 
     had_pane = main.inputs.are_panes
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
-    hidden = [it for it in columns.read if it not in shown]
+    hidden = [column for column in columns.read if column not in shown]
     looking = _beside(main.inputs, columns.side, had_pane)
     check_read(columns.read, main.strategy, main.inputs)
     strategy, places = _windows(main.strategy, [*shown, *hidden], columns.read)
@@ -309,7 +309,7 @@ def _windows(
     strategy: WindowingStrategy, columns: Sequence[str], read: Sequence[str]
 ) -> tuple[WindowingStrategy, tuple[int, ...]]:
     """The main strategy as workers follow it, and where the columns are that its windows read."""
-    at = tuple(list(columns).index(it) for it in read)
+    at = tuple(list(columns).index(column) for column in read)
     if strategy.already_merged:
         return strategy, at  # every row has its window
     return strategy.configured(given_columns(strategy.window_fn, at)), at

@@ -106,7 +106,9 @@ def warn_of_repeated(source: Edge, label: str) -> None:
     warned = set[Node]()
     for before, marks in ways_back(source.node, lambda node: isinstance(node, GroupNode)):
         assert isinstance(before, GroupNode), "ways end there"
-        unbounded = any(isinstance(it, ReadNode) and not it.bounded for it in in_order([before]))
+        unbounded = any(
+            isinstance(node, ReadNode) and not node.bounded for node in in_order([before])
+        )
         how = repetition(before.strategy, unbounded=unbounded)
         if how is None or before in warned or not how.one_pane.isdisjoint(marks):
             continue

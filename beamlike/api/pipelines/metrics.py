@@ -155,7 +155,7 @@ class MetricsFilter:
         return (
             (not self.names or key.metric.name in self.names)
             and (not self.namespaces or key.metric.namespace in self.namespaces)
-            and (not self.steps or any(f"/{it}/" in f"/{key.step}/" for it in self.steps))
+            and (not self.steps or any(f"/{step}/" in f"/{key.step}/" for step in self.steps))
         )
 
 
@@ -208,7 +208,9 @@ class MetricResults:
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
         """The metrics that a filter asks for, by kind, in the order of their steps and names."""
         found = self.values(filter)
-        gauges = [attrs.evolve(it, committed=GaugeResult(it.committed)) for it in found["gauges"]]
+        gauges = [
+            attrs.evolve(gauge, committed=GaugeResult(gauge.committed)) for gauge in found["gauges"]
+        ]
         return {**found, "gauges": gauges}
 
     def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:

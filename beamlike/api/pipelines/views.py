@@ -70,7 +70,7 @@ class AsSideInput(ABC, Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         # A function that looks is pickled; the pipeline that it is a part of stays where it is.
         left = ("pcoll", "pvalue")
-        return {name: it for name, it in self.__dict__.items() if name not in left}
+        return {name: value for name, value in self.__dict__.items() if name not in left}
 
     @abstractmethod
     def build_view(self, items: list[Any], label: str) -> Any:

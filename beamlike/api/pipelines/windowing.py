@@ -157,7 +157,7 @@ class Flatten(PTransform[Any, Any]):
         self.pipeline = pipeline
 
     def output_type(self, pcolls: Any) -> Any:
-        kinds = [declared_type(it) for it in pcolls]
+        kinds = [declared_type(pcoll) for pcoll in pcolls]
         return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:

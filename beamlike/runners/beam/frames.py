@@ -114,7 +114,7 @@ def _plain(value: Any) -> Any:
     if cls in _PLAIN:
         return value
     if cls is tuple or cls is list:
-        return cls([it if type(it) in _PLAIN else _plain(it) for it in value])
+        return cls([part if type(part) in _PLAIN else _plain(part) for part in value])
     if isinstance(value, Timestamp):
         return _EPOCH + timedelta(microseconds=int(value.micros))
     if isinstance(value, beam.Row):

@@ -161,7 +161,7 @@ class ScioContext:
                     f"{how_many(len(times), 'timestamp')}; give one for each"
                 )
             timed = list(zip(timed, times, strict=True))
-        return self._create([_timed(it) for it in timed], "parallelize_timestamped", name)
+        return self._create([_timed(pair) for pair in timed], "parallelize_timestamped", name)
 
     def test_stream(
         self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None

@@ -241,7 +241,7 @@ def _hashed(number: int, element: Any) -> int:
 def _partition(call: Call, number: Any, fn: Any) -> Any:
     if callable(number):
         return _parts(
-            Call(call.collection, call.verb, number), 2, lambda it: 0 if number(it) else 1
+            Call(call.collection, call.verb, number), 2, lambda element: 0 if number(element) else 1
         )
     if fn is None:
         raise call.error(
@@ -270,7 +270,9 @@ def _partition_by_key(call: Call, keys: Any, key_of: Callable[[Any], Any]) -> di
 
 
 def _parts(call: Call, number: int, part: Callable[[Any], Any]) -> Any:
-    return call.apply(call.naming_the_verb(lambda: Partition(lambda it, _: part(it), number)))
+    return call.apply(
+        call.naming_the_verb(lambda: Partition(lambda element, _: part(element), number))
+    )
 
 
 def _union_all(_call: None, collections: Any) -> Any:

@@ -75,7 +75,9 @@ class ScioResult(ABC):
 
     def distribution(self, distribution: Distribution) -> MetricResult:
         """The numbers of a distribution; None if there are none."""
-        at_steps = [it.committed for it in self.distribution_at_steps(distribution).values()]
+        at_steps = [
+            result.committed for result in self.distribution_at_steps(distribution).values()
+        ]
         return _total(distribution.name, reduce(DistributionData.merged, at_steps or [None]))
 
     def gauge(self, gauge: Gauge) -> MetricResult:
@@ -90,7 +92,7 @@ class ScioResult(ABC):
                 f"the gauge {gauge.name.name!r} was set by several steps, {list(found)}, and which "
                 "of them was the last is not known; ask gauge_at_steps(gauge)"
             )
-        return _total(gauge.name, next((it.committed for it in found.values()), None))
+        return _total(gauge.name, next((result.committed for result in found.values()), None))
 
     def counter_at_steps(self, counter: Counter) -> dict[str, MetricResult]:
         """What was counted, by step."""
