@@ -7,7 +7,7 @@ of Beam becomes one of this package by another beginning, and always works.
 
 import sys
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -84,9 +84,24 @@ def absent(module: str, name: str) -> Any:
 @cache
 def names() -> Mapping[str, Mapping[str, Origin]]:
     """The names of each module of Beam, and where Beam defines them; the root is ``""``."""
+    return _parsed(_lines())
+
+
+def _lines() -> list[str]:
+    return files(PACKAGE).joinpath("names.txt").read_text(encoding="utf-8").splitlines()
+
+
+def _root() -> Mapping[str, Origin]:
+    """The names of the root, which come first: no others are read as the package is imported."""
+    lines = _lines()
+    end = next(number for number, line in enumerate(lines) if line[0] not in " #.")
+    return _parsed(lines[:end])[""]
+
+
+def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
     modules: dict[str, dict[str, Origin]] = {}
     module = ""
-    for line in files(PACKAGE).joinpath("names.txt").read_text(encoding="utf-8").splitlines():
+    for line in lines:
         first, *others = line.split()
         if first == "#":
             continue
@@ -177,16 +192,19 @@ def install() -> None:
         # Before the finder of files: beside the package lie stubs, which are for type checkers.
         sys.meta_path.insert(0, _Tree())
     package = vars(sys.modules[PACKAGE])
-    package["__getattr__"] = getattr_of_root = _ModuleGetattr("")
-    package["__all__"] = root_names()
-    package.update({name: getattr_of_root(name) for name in set(package["__all__"]) - MODULES})
+    package["__getattr__"] = _ModuleGetattr("")
+    places = root_places()
+    package["__all__"] = sorted({*places, *MODULES})
+    for name, (module, attribute) in places.items():
+        package[name] = getattr(import_module(module), attribute)
 
 
-def root_names() -> list[str]:
-    """The names that programs take from ``beamlike.beam`` itself."""
-    known = {
-        name
-        for name, (source, original) in names()[""].items()
-        if original and place_of(source, original)
+def root_places() -> dict[str, tuple[str, str]]:
+    """The names that programs take from ``beamlike.beam`` itself, but modules: where each is."""
+    origins = {**_root(), **{name: ("", name) for name in added("")}}
+    places = {
+        name: place_of(source, original)
+        for name, (source, original) in origins.items()
+        if original and name not in _BY_ACCIDENT
     }
-    return sorted((known | MODULES).union(added("")) - _BY_ACCIDENT)
+    return {name: place for name, place in places.items() if place is not None}

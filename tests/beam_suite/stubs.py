@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from beamlike.beam.here import HERE, added, place_of
-from beamlike.beam.tree import PACKAGE, names, root_names
+from beamlike.beam.tree import MODULES, PACKAGE, names, root_places
 
 __all__ = ["FOLDER", "stubs", "write_stubs"]
 
@@ -53,7 +53,7 @@ def _lines(module: str) -> Iterator[str]:
     renamed = []
     own = {**names()[module], **{name: (module, name) for name in added(module)}}
     for name, (source, original) in own.items():
-        if name.startswith("_") or (not module and original and name not in root_names()):
+        if name.startswith("_") or (not module and original and name not in root_places()):
             continue
         place = place_of(source, original) if original else _place_of_module(source)
         if place is None:
@@ -70,7 +70,7 @@ def _lines(module: str) -> Iterator[str]:
     yield from renamed
     if not module:
         yield "__version__: str"
-        yield f"__all__ = {root_names()}"
+        yield f"__all__ = {sorted({*root_places(), *MODULES})}"
 
 
 def _place_of_module(module: str) -> tuple[str, str] | None:
