@@ -266,7 +266,7 @@ class UnpicklableError(PipelineError, RuntimeError):
 
 
 class TypeCheckError(PipelineTypeError):
-    """Elements are of another type than a type hint declares."""
+    """A transform is applied to what has no elements. Source: Beam Python ``TypeCheckError``."""
 
 
 class TransformError(BeamlikeError, RuntimeError):

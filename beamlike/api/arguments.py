@@ -239,7 +239,10 @@ def warn_of_numbers(
         *([] if trigger is None else trigger.walk()),
     ]
     for part in parts:
-        found |= {f"{type(part).__name__} {name}": it for name, it in part.without_unit.items()}
+        found |= {
+            f"{type(part).__name__} {name}": duration
+            for name, duration in part.without_unit.items()
+        }
     for argument, number in found.items():
         warn_user(
             f"{owner}: {argument}={number} is {number} milliseconds; write "

@@ -5,4 +5,6 @@ from beamlike.errors import PipelineError as PipelineError
 from beamlike.errors import PipelineError as _TransformError
 
 BeamError = _BeamError
+"""`BeamlikeError`, by another name."""
 TransformError = _TransformError
+"""`PipelineError`, by another name."""

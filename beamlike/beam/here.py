@@ -1,8 +1,9 @@
 """Which of Beam's names are here: a table.
 
 For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
-modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name
-that stands so and that Beam does not have is there as well.
+modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``, or for
+several that keep their names ``module:Name,Name``. A name that stands so and that Beam does not
+have is there as well: at the root these are names of Beam's from other modules, and beamlike's own.
 """
 
 from collections.abc import Mapping
@@ -10,17 +11,30 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+_M: Final = "beamlike.model"
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
 _IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
+    "": f"{_M}.options:AccumulationMode,ClosingBehavior,OnTimeBehavior {_M}.panes:Timing "
+    f"{_M}.triggers:AfterAll,AfterAny,AfterCount,AfterEach,AfterWatermark,Always,DefaultTrigger,"
+    "Never,OrFinally,Repeatedly beamlike.beam.alias:install_as "
+    f"{_P}.frames:FromDataFrame,WriteRows,to_data_frame {_P}.windowing:Remerge "
+    f"{_P}.metrics:Counter,Distribution,Gauge,MetricResult,MetricResults,Metrics,MetricsFilter "
+    f"{_P}.options:PipelineOptions,SetupOptions,StandardOptions "
+    f"{_P}.result:PipelineResult,PipelineState "
+    f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
+    f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
+    f"{_P}.python.times:ApplyPerKey,WithTimestamps "
+    f"{_P}.python.window_fns:FixedWindows,GlobalWindows,NonMergingWindowFn,Sessions,SlidingWindows,"
+    f"WindowFn {_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
+    f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
+    "coders.coders": f"{_P}.coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
-    "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
-    f"BeamIOError={_IO}.errors:BeamIOError",
+    f"BeamIOError={_IO}.files:BeamIOError",
     "io.kafka": f"{_IO}.kafka",
     "io.textio": f"{_IO}.text",
     "metrics.cells": f"{_P}.metrics",
@@ -50,8 +64,6 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto",
-    "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
-    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
@@ -64,7 +76,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.waiting "
     f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
-    "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
+    "typehints.decorators": f"{_P}.hints TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -72,7 +84,7 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.hints.declared:KV TypeVariable=typing:TypeVar {_P}.hints.wanted "
+    + f" KV={_P}.hints:KV TypeVariable=typing:TypeVar "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
@@ -82,9 +94,18 @@ HERE: Final[Mapping[str, str]] = {
 
 @cache
 def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    entries = HERE.get(module, "").split()
-    renamed = dict(entry.split("=") for entry in entries if "=" in entry)
-    return tuple(entry for entry in entries if "=" not in entry), renamed
+    modules: list[str] = []
+    renamed: dict[str, str] = {}
+    for entry in HERE.get(module, "").split():
+        if "=" in entry:
+            name, _, place = entry.partition("=")
+            renamed[name] = place
+        elif ":" in entry:
+            place, _, names = entry.partition(":")
+            renamed |= {name: f"{place}:{name}" for name in names.split(",")}
+        else:
+            modules.append(entry)
+    return tuple(modules), renamed
 
 
 def place_of(module: str, name: str) -> tuple[str, str] | None:

@@ -21,4 +21,6 @@ from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 
 DoOutputsTuple = _DoOutputsTuple
+"""`DoOutputs`, by another name."""
 MultiMap = _MultiMap
+"""`AsMultiMap`, by another name."""

@@ -7,7 +7,7 @@ of Beam becomes one of this package by another beginning, and always works.
 
 import sys
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -29,6 +29,17 @@ _INSTEAD: Final = (
     'install "beamlike[beam]" and run the pipeline of Beam\'s own SDK with BeamlikeRunner'
 )
 """What to write instead of a name that is not here."""
+
+
+MODULES: Final = frozenset(
+    (
+        *("coders", "combiners", "io", "metrics", "options", "pvalue", "testing", "transforms"),
+        *("trigger", "typehints", "userstate", "utils", "window"),
+    )
+)
+"""Modules that programs take from the root."""
+_BY_ACCIDENT: Final = frozenset(("TimeDomain", "Union", "WithTypeHints"))
+"""Names that the root has in Beam because it imports them for itself."""
 
 
 class AbsentError(UnsupportedError, AttributeError):
@@ -73,9 +84,24 @@ def absent(module: str, name: str) -> Any:
 @cache
 def names() -> Mapping[str, Mapping[str, Origin]]:
     """The names of each module of Beam, and where Beam defines them; the root is ``""``."""
+    return _parsed(_lines())
+
+
+def _lines() -> list[str]:
+    return files(PACKAGE).joinpath("names.txt").read_text(encoding="utf-8").splitlines()
+
+
+def _root() -> Mapping[str, Origin]:
+    """The names of the root, which come first: no others are read as the package is imported."""
+    lines = _lines()
+    end = next(number for number, line in enumerate(lines) if line[0] not in " #.")
+    return _parsed(lines[:end])[""]
+
+
+def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
     modules: dict[str, dict[str, Origin]] = {}
     module = ""
-    for line in files(PACKAGE).joinpath("names.txt").read_text(encoding="utf-8").splitlines():
+    for line in lines:
         first, *others = line.split()
         if first == "#":
             continue
@@ -106,7 +132,7 @@ def origin_of(module: str, name: str) -> Origin | None:
     return (inner, "") if inner in names() else None
 
 
-class _Asked:
+class _ModuleGetattr:
     """The ``__getattr__`` of a module."""
 
     def __init__(self, module: str) -> None:
@@ -116,7 +142,7 @@ class _Asked:
         origin = origin_of(self.module, name) if not name.startswith("__") else None
         if name == "__all__":
             own = {**names()[self.module], **dict.fromkeys(added(self.module))}
-            return [it for it in own if not it.startswith("_")]
+            return [name for name in own if not name.startswith("_")]
         if origin is None:
             owner = f"{PACKAGE}.{self.module}".removesuffix(".")
             raise AttributeError(f"{owner} has no {name!r}, nor has Beam", name=name)
@@ -138,7 +164,7 @@ class _Tree(MetaPathFinder, Loader):
         name = fullname.removeprefix(f"{PACKAGE}.")
         if name == fullname or name not in names():
             return None
-        inside = any(it.startswith(f"{name}.") for it in names())
+        inside = any(module.startswith(f"{name}.") for module in names())
         return ModuleSpec(fullname, self, is_package=inside)
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -147,12 +173,12 @@ class _Tree(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__.removeprefix(f"{PACKAGE}.")
         module.__doc__ = f"Beam's ``apache_beam.{name}``, see `beamlike.beam.tree`."
-        vars(module)["__getattr__"] = asked = _Asked(name)
+        vars(module)["__getattr__"] = getattr_of_module = _ModuleGetattr(name)
         if name.startswith("transforms.") or name == "utils.windowed_value":
             # Programs look at ``vars(window)``, so that what is here has to stand there.
             vars(module).update(
                 {
-                    it: asked(it)
+                    it: getattr_of_module(it)
                     for it, (source, original) in names()[name].items()
                     if original and place_of(source, original)
                 }
@@ -160,9 +186,25 @@ class _Tree(MetaPathFinder, Loader):
         vars(module)["__dir__"] = lambda: sorted({*vars(module), *names()[name]})
 
 
-def grow() -> None:
+def install() -> None:
     """Let the modules be found, and the package have the names of Beam's."""
-    if not any(isinstance(it, _Tree) for it in sys.meta_path):
+    if not any(isinstance(finder, _Tree) for finder in sys.meta_path):
         # Before the finder of files: beside the package lie stubs, which are for type checkers.
         sys.meta_path.insert(0, _Tree())
-    vars(sys.modules[PACKAGE])["__getattr__"] = _Asked("")
+    package = vars(sys.modules[PACKAGE])
+    package["__getattr__"] = _ModuleGetattr("")
+    places = root_places()
+    package["__all__"] = sorted({*places, *MODULES})
+    for name, (module, attribute) in places.items():
+        package[name] = getattr(import_module(module), attribute)
+
+
+def root_places() -> dict[str, tuple[str, str]]:
+    """The names that programs take from ``beamlike.beam`` itself, but modules: where each is."""
+    origins = {**_root(), **{name: ("", name) for name in added("")}}
+    places = {
+        name: place_of(source, original)
+        for name, (source, original) in origins.items()
+        if original and name not in _BY_ACCIDENT
+    }
+    return {name: place for name, place in places.items() if place is not None}

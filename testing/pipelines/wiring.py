@@ -14,7 +14,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.elements import Create, FlatMap, Map
-from beamlike.api.pipelines.named import Read, SaveAs
+from beamlike.api.pipelines.job_io import Read, SaveAs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from beamlike.beam.here import HERE, added, place_of
-from beamlike.beam.tree import PACKAGE, names
+from beamlike.beam.tree import MODULES, PACKAGE, names, root_places
 
 __all__ = ["FOLDER", "stubs", "write_stubs"]
 
@@ -35,23 +35,25 @@ def stubs() -> dict[str, str]:
     """The text of each, by its file."""
     found = {}
     for module in sorted(_modules()):
-        inside = any(name.startswith(f"{module}.") for name in names())
+        inside = not module or any(name.startswith(f"{module}.") for name in names())
         path = module.replace(".", "/") + ("/__init__.pyi" if inside else ".pyi")
+        path = path.removeprefix("/")
         found[path] = "\n".join(_lines(module)) + "\n"
     return found
 
 
 def _modules() -> set[str]:
-    parents = {module.rpartition(".")[0] for module in HERE} - {""}
+    parents = {module.rpartition(".")[0] for module in HERE}
     return {*HERE, *parents}
 
 
 def _lines(module: str) -> Iterator[str]:
-    yield f'"""Beam\'s ``apache_beam.{module}``: what is here of it."""'
+    beam_name = f"apache_beam.{module}".removesuffix(".")
+    yield f'"""Beam\'s ``{beam_name}``: what is here of it."""'
     renamed = []
     own = {**names()[module], **{name: (module, name) for name in added(module)}}
     for name, (source, original) in own.items():
-        if name.startswith("_"):
+        if name.startswith("_") or (not module and original and name not in root_places()):
             continue
         place = place_of(source, original) if original else _place_of_module(source)
         if place is None:
@@ -60,12 +62,15 @@ def _lines(module: str) -> Iterator[str]:
             yield f"from {place[0]} import {name} as {name}"
         else:  # type checkers take only names that stay the same for names of the stub
             yield f"from {place[0]} import {place[1]} as _{name}"
-            renamed.append(f"{name} = _{name}")
-    for other in sorted(_modules()):
+            renamed += [f"{name} = _{name}", f'"""`{place[1]}`, by another name."""']
+    for other in sorted(_modules() - {""}):
         if other.rpartition(".")[0] == module:
             last = other.rpartition(".")[2]
-            yield f"from {PACKAGE}.{module} import {last} as {last}"
+            yield f"from {f'{PACKAGE}.{module}'.removesuffix('.')} import {last} as {last}"
     yield from renamed
+    if not module:
+        yield "__version__: str"
+        yield f"__all__ = {sorted({*root_places(), *MODULES})}"
 
 
 def _place_of_module(module: str) -> tuple[str, str] | None:

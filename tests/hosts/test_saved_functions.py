@@ -11,8 +11,7 @@ import attrs
 import pytest
 
 import beamlike as bl
-from beamlike.api.pipelines.coders import PickleCoder, StrUtf8Coder
-from beamlike.api.pipelines.more_coders import FloatCoder, VarIntCoder
+from beamlike.api.pipelines.coders import FloatCoder, PickleCoder, StrUtf8Coder, VarIntCoder
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import StateError

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.more_coders import VarIntCoder
+from beamlike.api.pipelines.coders import VarIntCoder
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.api.pipelines.stateful import Memory
+from beamlike.api.pipelines.stateful import ApplyFn
 from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import (
     AdvanceClock,
@@ -66,7 +66,7 @@ def remembering(
     def of_pair(state: Any, pair: tuple[str, Any], timestamp: int) -> Any:
         return fn(state, pair[1], timestamp)
 
-    return StatefulParDo(window_fn, Memory(of_pair, "F"), lateness, on_error)
+    return StatefulParDo(window_fn, ApplyFn(of_pair, "F"), lateness, on_error)
 
 
 def element(value: Any, timestamp: int, window: Window | None = None, key: str = "k") -> Element:
@@ -76,7 +76,7 @@ def element(value: Any, timestamp: int, window: Window | None = None, key: str =
 
 def remembered(state: KeyState) -> dict[Window, Any]:
     """What a function left in each window."""
-    coder = Memory.states["memory"].coder
+    coder = ApplyFn.states["memory"].coder
     saved = {window: of_state(it).cells for window, it in state.windows.items()}
     return {window: coder.decode(cells["memory"]) for window, cells in saved.items()}
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.coders import PickleCoder
+from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.more_coders import VarIntCoder
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,

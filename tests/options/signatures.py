@@ -34,8 +34,8 @@ NOT_CALLED: Final = frozenset(
         ),
         *("testing.Scenario", "testing.TestStream", "beam.PipelineResult", "beam.WindowedValue"),
         *("testing.TransformOverride", "Aggregate", "testing.test_stream_of"),
-        # What pipelines, machines and type checks call.
-        *("beam.Create.infer_output_type", "beam.GroupBy.force_tuple_keys"),
+        # What pipelines and machines call.
+        "beam.GroupBy.force_tuple_keys",
         *("beam.Pipeline.add", "testing.TestPipeline.add", "WindowingStrategy.check_groupable"),
         # The spelling of messages, which belongs to the callers of several kinds.
         *("WindowingStrategy.configured", "check_flatten"),

@@ -61,9 +61,10 @@ def test_a_pipeline_in_place_of_a_collection_is_named_with_the_full_label() -> N
         beam.Pipeline() | Nested()
 
 
-def test_a_state_needs_pairs_and_elements_are_known_to_be_none() -> None:
+def test_a_state_needs_pairs_and_elements_are_declared_to_be_none() -> None:
+    words = beam.Pipeline() | beam.Create([1, 2]) | beam.Map(str).with_output_types(str)
     with pytest.raises(ValueError, match=r"with stateful DoFn must be key-value pairs\. They are"):
-        beam.Pipeline() | beam.Create([1, 2]) | beam.ParDo(Last())
+        words | beam.ParDo(Last())
 
 
 def test_a_number_of_buckets_is_refused_in_beams_words() -> None:

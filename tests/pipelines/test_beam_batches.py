@@ -149,15 +149,12 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
         PipelineError, match="batch_size must be a whole number of 1 or more, got 0"
     ):
         beam.GroupIntoBatches(0)
-    with pytest.raises(
-        PipelineError,
-        match=r"GroupIntoBatches. requires elements of type Tuple.* of <class .str.>; make pairs",
-    ):
-        _ = beam.Pipeline() | beam.Create(["a"]) | beam.GroupIntoBatches(1)
+    with pytest.raises(PipelineError, match=r"must be key-value pairs, got 'a'; make pairs"):
+        (beam.Pipeline() | beam.Create(["a"]) | beam.GroupIntoBatches(1)).pipeline.run()
     with pytest.raises(PipelineError) as refusal:
         batches(beam.GroupIntoBatches(2), beam.WindowInto(beam.Sessions("1 minute")))
     assert str(refusal.value) == (
-        "'GroupIntoBatches/Batches': MergingWindowFn is not supported for stateful DoFns: "
+        "'GroupIntoBatches/Batches': MergingWindowFn is not supported for stateful functions: "
         "Sessions(1m) merges windows, and a state cannot be merged; use FixedWindows, "
         "SlidingWindows, calendar windows or GlobalWindows"
     )

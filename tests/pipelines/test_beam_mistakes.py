@@ -41,14 +41,6 @@ MISTAKES: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "no process": (NotImplementedError, built(lambda p: ones(p) | beam.ParDo(beam.DoFn()))),
     "no such file": (OSError, built(lambda p: p | beam.io.ReadFromText("no/such/file"))),
     "the same name twice": (RuntimeError, built(lambda p: (ones(p), ones(p)))),
-    "grouped without keys": (
-        beam.typehints.TypeCheckError,
-        built(lambda p: ones(p) | beam.GroupByKey()),
-    ),
-    "batches without keys": (
-        beam.typehints.TypeCheckError,
-        built(lambda p: ones(p) | beam.GroupIntoBatches(2)),
-    ),
 }
 
 

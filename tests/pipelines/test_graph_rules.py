@@ -391,11 +391,8 @@ def test_what_beam_refuses_to_group_is_refused_by_the_name_of_the_transform():
 
 def test_an_element_that_cannot_be_grouped_is_shown_with_the_fix():
     numbers = beam.Pipeline() | beam.Create([3])
-    with pytest.raises(PipelineError, match=r"^.G. requires .*; make pairs before it with With"):
+    with pytest.raises(PipelineError, match=r"'G' groups pairs of key and value, and got 3; make"):
         values(numbers | "G" >> beam.GroupByKey())
-    unknown = beam.Pipeline() | beam.Create([3]) | beam.Map(print).with_output_types(Any)
-    with pytest.raises(PipelineError, match=r"'G' groups pairs of key and value, and got None; "):
-        values(unknown | "G" >> beam.GroupByKey())
     arrays = beam.Pipeline() | beam.Create([(bytearray(b"a"), 2)])
     with pytest.raises(PipelineError, match=r"'G'.* is a bytearray, which has no determin"):
         values(arrays | "G" >> beam.GroupByKey())

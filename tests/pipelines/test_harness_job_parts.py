@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from beamlike.api.pipelines.elements import Create
-from beamlike.api.pipelines.named import Read
+from beamlike.api.pipelines.job_io import Read
 from beamlike.errors import PipelineError
 from beamlike.scio import ScioContext
 from beamlike.testing import (

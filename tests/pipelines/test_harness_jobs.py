@@ -7,8 +7,8 @@ import pytest
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.job_io import Read
 from beamlike.api.pipelines.metrics import DistributionData, Metrics
-from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import PipelineError, TestStreamError

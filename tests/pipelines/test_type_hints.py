@@ -1,15 +1,15 @@
 """Type hints: values of a declared type lie in typed columns, in saved state too."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any, NewType
 
 import pyarrow as pa
 import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike.beam.typehints import with_output_types
-from beamlike.errors import PipelineError, StateError
+from beamlike.beam.typehints import KV, with_input_types, with_output_types
+from beamlike.errors import PipelineError, PipelineTypeError, StateError, UnsupportedError
 from beamlike.model.combine import Max
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.nodes import worker_of
@@ -38,11 +38,25 @@ def plain(sale: Any) -> Any:
     return sale
 
 
+Amount = NewType("Amount", int)
+
+
+def named(sale: Any) -> tuple[str, Annotated[Amount, "cents"]]:
+    return sale
+
+
+def maybe(sale: Any) -> list[tuple[str, int]] | None:
+    return [sale]
+
+
 HINTED: dict[str, Callable[[], Any]] = {
     "an annotation": lambda: beam.Map(annotated),
     "an annotation of a list": lambda: beam.FlatMap(twice),
     "a decorator": lambda: beam.Map(decorated),
     "with_output_types": lambda: beam.Map(plain).with_output_types(tuple[str, int]),
+    "Beam's own": lambda: beam.Map(plain).with_output_types(KV[str, int]),
+    "a name of a type": lambda: beam.Map(named),
+    "an annotation of a list or nothing": lambda: beam.FlatMap(maybe),
 }
 
 
@@ -201,7 +215,7 @@ def test_on_spark_too(spark: Any) -> None:
 @pytest.mark.parametrize("host", ["memory", "local"])
 @pytest.mark.parametrize("misfit", ["x", True, 1.0, None, 2**63])
 def test_a_value_that_is_not_what_its_hint_says_is_refused_by_name(host: Any, misfit: Any) -> None:
-    pipeline = beam.Pipeline(options=beam.PipelineOptions(pipeline_type_check=False))
+    pipeline = beam.Pipeline()
     _ = (
         pipeline
         | beam.Create([("tea", 1), ("tea", misfit)])
@@ -217,3 +231,26 @@ def test_a_value_that_is_not_what_its_hint_says_is_refused_by_name(host: Any, mi
         f"{misfit!r}; mend the hint or the function, or leave the hint out: values without one "
         "may be anything"
     )
+
+
+def test_types_of_more_than_one_output_are_for_beams_own_sdk() -> None:
+    with pytest.raises(UnsupportedError, match="of more than the elements is for Beam's own"):
+        beam.Map(str).with_output_types(int, odd=float)
+
+
+def test_a_hint_is_a_type() -> None:
+    with pytest.raises(PipelineTypeError) as refusal:
+        beam.Map(str).with_output_types(5)
+    assert str(refusal.value) == (
+        "with_output_types needs types such as int or tuple[str, int], got 5, an instance of int"
+    )
+
+
+def test_hints_are_for_readers_and_for_columns_and_are_not_checked() -> None:
+    @with_input_types(str, by=int)
+    def doubled(number: Any) -> Any:
+        return 2 * number
+
+    pipeline = beam.Pipeline()
+    numbers = pipeline | beam.Create([1, 2]) | beam.Map(doubled).with_input_types(str)
+    assert [came.element.value for came in pipeline.run().out_of(numbers.edge)] == [2, 4]

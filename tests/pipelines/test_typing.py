@@ -125,7 +125,9 @@ REFUSED = {
     "numbers | beam.FlatMap(letters)": '"PCollection[int]" and "FlatMap[_Misfit, str]"',
     "numbers | beam.Filter(length)": '"PCollection[int]" and "Filter[_Misfit]"',
     'numbers | "Long" >> beam.Filter(length)': '"PCollection[int]" and "Filter[str]"',
-    'beam.WindowInto(beam.FixedWindows("1 m"), accumulation="discarding")': "Never",
+    'beam.WindowInto(beam.FixedWindows("1 m"), accumulation="discarding")': (
+        'keyword argument "accumulation" for "WindowInto"; did you mean "accumulation_mode"'
+    ),
     "numbers.should(1)": 'has no attribute "should"',
     "numbers | beam.ParDo(Lengths())": 'type "Lengths"; expected "DoFn[int, int]"',
     "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',

@@ -10,7 +10,6 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.api.pipelines.deduplicating import DeduplicatePerKey
 from beamlike.beam.testing import test_stream as beam_streams
-from beamlike.beam.transforms.periodicsequence import PeriodicImpulse
 from beamlike.errors import TimeError
 from beamlike.testing import QueryTest, TestStream
 
@@ -34,7 +33,6 @@ IN_SECONDS: dict[str, Callable[[Any], Any]] = {
     "advance_processing_time advance_by": lambda it: (
         beam_streams.TestStream().advance_processing_time(it)
     ),
-    "PeriodicImpulse fire_interval": lambda it: PeriodicImpulse(0, 60, it),
     "wake_every": lambda it: beam.Pipeline().run("spark", wake_every=it),
 }
 

@@ -198,7 +198,7 @@ def test_stateful_dofn_nonkeyed_input():
         ValueError,
         match="Input elements to the transform 'Keyless' with stateful DoFn must be key-value",
     ):
-        values | "Keyless" >> beam.ParDo(StatefulFn())
+        (values | "Keyless" >> beam.ParDo(StatefulFn())).pipeline.run()
 
 
 # -- StatefulDoFnOnDirectRunnerTest ----------------------------------------------------------------

@@ -4,21 +4,19 @@ Source: Beam's stateful ``DoFn``, ``Deduplicate``.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from beamlike.api.arguments import (
     A_KEY,
     check_choice,
-    checked_share,
     column_names,
-    counted,
     positive_duration,
     warn_of_numbers,
 )
 from beamlike.api.dataframe.declared import TIMES
 from beamlike.api.dataframe.inputs import Inputs, Reject, carried_columns, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
-from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
+from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name, step_options
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import is_struct_type
 from beamlike.machine.userstate.machine import StatefulParDo
@@ -280,16 +278,9 @@ def _options(
     Raises:
         WindowingError: One of them cannot be.
     """
-    check_choice("on_error", on_error, get_args(OnError))
-    return {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error),
-        "name": stage_name(name, inputs.stages, usual),
-        "reports": inputs.is_streaming,
-        "clocks": inputs.clocks,
-    }
+    wanted = stage_name(name, inputs.stages, usual)
+    options = step_options(inputs, on_error, max_failures, shards, buckets, wanted)
+    return {**options, "clocks": inputs.clocks}
 
 
 def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":

@@ -10,9 +10,7 @@ import attrs
 
 from beamlike.api.arguments import (
     check_choice,
-    checked_share,
     column_names,
-    counted,
     positive_duration,
     warn_of_numbers,
 )
@@ -33,6 +31,7 @@ from beamlike.api.dataframe.stage import (
     given_columns,
     run_stage,
     stage_name,
+    step_options,
 )
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
@@ -155,14 +154,7 @@ def look_up(
         name=beside,
         wake=wake,
     )
-    options: PlanOptions = {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error),
-        "name": own,
-        "reports": main.inputs.is_streaming,
-    }
+    options = step_options(main.inputs, on_error, max_failures, shards, buckets, own)
     read = column_names(window_input, "window_input")
     columns = _Columns(keys["main"], shown, read, rows)
     found = _found(main, panes, side.strategy, columns, how, options, wake)
@@ -268,7 +260,7 @@ def _found(
 
     had_pane = main.inputs.are_panes
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
-    hidden = [it for it in columns.read if it not in shown]
+    hidden = [column for column in columns.read if column not in shown]
     looking = _beside(main.inputs, columns.side, had_pane)
     check_read(columns.read, main.strategy, main.inputs)
     strategy, places = _windows(main.strategy, [*shown, *hidden], columns.read)
@@ -317,7 +309,7 @@ def _windows(
     strategy: WindowingStrategy, columns: Sequence[str], read: Sequence[str]
 ) -> tuple[WindowingStrategy, tuple[int, ...]]:
     """The main strategy as workers follow it, and where the columns are that its windows read."""
-    at = tuple(list(columns).index(it) for it in read)
+    at = tuple(list(columns).index(column) for column in read)
     if strategy.already_merged:
         return strategy, at  # every row has its window
     return strategy.configured(given_columns(strategy.window_fn, at)), at

@@ -77,7 +77,9 @@ class PlainFn:
     def __init__(self, fn: object, label: str, maker: Callable[..., Callable[..., Any]]) -> None:
         self._fn, self._name, self._label = fn, type(fn).__name__, label
         self._span = maker("start", "end")
-        declared = {it: getattr(type(fn), it) for it in dir(type(fn)) if not it.startswith("__")}
+        declared = {
+            name: getattr(type(fn), name) for name in dir(type(fn)) if not name.startswith("__")
+        }
         self.states: Mapping[str, StateSpec] = {
             name: _STATES[it.kind](name)
             for name, it in declared.items()

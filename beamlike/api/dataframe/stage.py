@@ -133,6 +133,30 @@ def stage_options(
     }
 
 
+def step_options(
+    inputs: Inputs,
+    on_error: OnError,
+    max_failures: float | None,
+    shards: int,
+    buckets: int,
+    name: str,
+) -> "PlanOptions":
+    """The options of a step that is not a grouping, checked.
+
+    Raises:
+        WindowingError: One of them cannot be.
+    """
+    check_choice("on_error", on_error, get_args(OnError))
+    return {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error),
+        "name": name,
+        "reports": inputs.is_streaming,
+    }
+
+
 def _recorded(record: int, combines_early: bool) -> int:
     """How many bytes of each shard's input are recorded.
 

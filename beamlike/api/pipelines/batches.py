@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.reading import in_millis
@@ -46,8 +45,6 @@ class GroupIntoBatches(PTransform[Any, Any]):
     """
 
     WithShardedKey: ClassVar[Any] = OfBeamsSDK("GroupIntoBatches.WithShardedKey")
-
-    takes = forms.form(tuple, forms.K, forms.V)
 
     def __init__(
         self,

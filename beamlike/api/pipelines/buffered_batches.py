@@ -6,9 +6,8 @@ Source: Beam Java ``GroupIntoBatches.GroupIntoBatchesDoFn``, of which Scio's ``b
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from beamlike.api.pipelines.coders import PickleCoder
+from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.more_coders import VarIntCoder
 from beamlike.api.pipelines.python.reading import moment
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,

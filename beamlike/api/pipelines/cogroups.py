@@ -3,7 +3,7 @@
 Source: Beam Python ``CoGroupByKey``, ``Distinct``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
@@ -40,10 +40,8 @@ class Distinct(PTransform[Any, Any]):
     Source: Beam ``Distinct``; that only first panes count is Beam Java's.
     """
 
-    keeps_type = True
-
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        label, windowing = check_collection(given, self), given.windowing
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        label, windowing = check_collection(pcoll, self), pcoll.windowing
         plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
         if windowing.is_merging and not plain:
             raise PipelineError(
@@ -52,7 +50,7 @@ class Distinct(PTransform[Any, Any]):
                 f"and the collection has {windowing}; window it with "
                 f"WindowInto({windowing.window_fn}) for this"
             )
-        panes = given | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        panes = pcoll | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
         return panes | "FirstPane" >> ParDo(_OfFirstPane())
 
 
@@ -77,40 +75,30 @@ class CoGroupByKey(PTransform[Any, Any]):
         pipeline: What the result belongs to, where there may be no collection at all.
     """
 
-    takes_several = True
-
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 
-    def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
-        if self.pipeline is not None and not given:
+    def expand(self, pcolls: Any) -> PCollection[tuple[Any, Any]]:
+        if self.pipeline is not None and not pcolls:
             return () | "Nothing" >> Flatten(pipeline=self.pipeline)
-        named = isinstance(given, Mapping)
-        collections = dict(given) if named else dict(enumerate(given))
+        named = isinstance(pcolls, Mapping)
+        collections = dict(pcolls) if named else dict(enumerate(pcolls))
         tagged = tuple(
-            collection | f"Tag({name!r})" >> Map(_Tagger(name))
+            collection | f"Tag({name!r})" >> Map(_tagging(name))
             for name, collection in collections.items()
         )
+        names = list(collections)
+
+        def split(pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
+            lists: dict[Any, list[Any]] = {name: [] for name in names}
+            for name, value in pair[1]:
+                lists[name].append(value)
+            return pair[0], lists if named else tuple(lists.values())
+
         together = tagged | "Flatten" >> Flatten()
-        panes = together | "GroupByKey" >> GroupByKey()
-        return panes | "Split" >> Map(_Splitter(list(collections), named))
+        return together | "GroupByKey" >> GroupByKey() | "Split" >> Map(split)
 
 
-class _Tagger:
-    def __init__(self, name: Any) -> None:
-        self.name = name
-
-    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
-        return pair[0], (self.name, pair[1])
-
-
-class _Splitter:
-    def __init__(self, names: list[Any], named: bool) -> None:
-        self.names, self.named = names, named
-
-    def __call__(self, pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
-        lists: dict[Any, list[Any]] = {name: [] for name in self.names}
-        for name, value in pair[1]:
-            lists[name].append(value)
-        return pair[0], lists if self.named else tuple(lists.values())
+def _tagging(name: Any) -> Callable[[tuple[Any, Any]], tuple[Any, tuple[Any, Any]]]:
+    return lambda pair: (pair[0], (name, pair[1]))

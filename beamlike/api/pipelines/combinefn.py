@@ -10,7 +10,7 @@ from typing import Any, Final, Generic
 
 import attrs
 
-from beamlike.api.pipelines.hints.declared import WithTypeHints
+from beamlike.api.pipelines.hints import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
@@ -193,7 +193,7 @@ def of_nothing(fn: model.CombineFn) -> Any:
 
 
 def combine_fn(
-    given: Any, owner: str, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    fn: Any, owner: str, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
 ) -> model.CombineFn:
     """What a grouping takes for a combine function of beamlike's or of Beam's shape, or a
     function.
@@ -207,29 +207,27 @@ def combine_fn(
         PipelineError: It is neither, or has arguments that it cannot be given.
     """
     kwargs = {} if kwargs is None else kwargs
-    if isinstance(given, type) and not _is_plain(given):
+    if isinstance(fn, type) and not _is_plain(fn):
         if owner != "aggregate_field":  # which takes the class, too, as Beam does
             raise PipelineTypeError(
-                f"{owner} needs a combine function; write {owner}({given.__name__}())"
+                f"{owner} needs a combine function; write {owner}({fn.__name__}())"
             )
-        given = given()
-    if isinstance(given, model.CombineFn):
+        fn = fn()
+    if isinstance(fn, model.CombineFn):
         if args or kwargs:
-            raise PipelineError(
-                f"{owner} cannot give arguments to {given}; make it with them instead"
-            )
-        return given
-    if in_steps(given):
-        steps = _WithLife(given, args, kwargs) if _has_life(given) else given
+            raise PipelineError(f"{owner} cannot give arguments to {fn}; make it with them instead")
+        return fn
+    if in_steps(fn):
+        steps = _WithLife(fn, args, kwargs) if _has_life(fn) else fn
         return Stepwise(steps, args, kwargs)
-    if callable(given):
-        return _OfAll(fn=given, args=args, kwargs=kwargs)
-    raise PipelineTypeError(f"{owner} needs a combine function or a function, got {given!r}")
+    if callable(fn):
+        return _OfAll(fn=fn, args=args, kwargs=kwargs)
+    raise PipelineTypeError(f"{owner} needs a combine function or a function, got {fn!r}")
 
 
-def _has_life(given: Any) -> bool:
+def _has_life(fn: Any) -> bool:
     """Whether a function has a ``setup`` or a ``teardown`` of its own."""
-    methods = (getattr(type(given), name, None) for name in ("setup", "teardown"))
+    methods = (getattr(type(fn), name, None) for name in ("setup", "teardown"))
     return any(method not in (None, CombineFn.setup, CombineFn.teardown) for method in methods)
 
 

@@ -8,7 +8,7 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Generic
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
@@ -26,10 +26,9 @@ from beamlike.api.pipelines.combine_fns import (
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.variables import K, T
+from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
@@ -60,113 +59,93 @@ __all__ = [
 ]
 
 
-_PAIR: Final = forms.form(tuple, forms.K, forms.V)
-
-
-class _Global(WithDefaults):
+class _Global(WithDefaults, Generic[R]):
     """Something made of all elements of a window."""
 
     fn: CombineFn
 
-    def _combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[R]:
         check_collection(pcoll, self)
         if self.has_defaults:
             check_defaults(pcoll, type(self).__qualname__)
-        whole: CombineGlobally[Any] = CombineGlobally(self.fn)
-        return pcoll | "Combine" >> (whole if self.has_defaults else whole.without_defaults())
+        combine: CombineGlobally[Any] = CombineGlobally(self.fn)
+        return pcoll | "Combine" >> (combine if self.has_defaults else combine.without_defaults())
 
 
-class _OfNumbers(_Global):
-    """One number of all."""
-
-    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
-        return self._combined(pcoll)
-
-
-class _OneOf(_Global):
-    """One element of all."""
-
-    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
-        return self._combined(pcoll)
-
-
-class _ListOf(_Global):
-    """Some elements of all."""
-
-    def expand(self, pcoll: PCollection[T]) -> PCollection[list[T]]:
-        return self._combined(pcoll)
-
-
-class _PerKey(PTransform[Any, Any]):
+class _PerKey(PTransform[Any, Any], Generic[R]):
     """Something made of the values of a key and window."""
 
     fn: CombineFn
 
-    def _combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+    def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         return pcoll | "Combine" >> CombinePerKey[Any](self.fn)
 
 
-class _OneOfEach(_PerKey):
-    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
-        return self._combined(pcoll)
+class _OneOf(_Global[Any]):
+    """One element of all."""
+
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[T]) -> PCollection[T]: ...
 
 
-class _ListOfEach(_PerKey):
-    takes = _PAIR
+class _OneOfEach(_PerKey[Any]):
+    """One value of each key."""
 
-    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
-        return self._combined(pcoll)
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]: ...
+
+
+class _ListOf(_Global[Any]):
+    """Some elements of all."""
+
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[T]) -> PCollection[list[T]]: ...
+
+
+class _ListOfEach(_PerKey[Any]):
+    """Some values of each key."""
+
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]: ...
 
 
 class Count:
     """How many elements there are."""
 
-    class Globally(_Global):
+    class Globally(_Global[int]):
         """In each window."""
 
         fn = CountCombineFn()
 
-        def expand(self, pcoll: PCollection[Any]) -> PCollection[int]:
-            return self._combined(pcoll)
-
-    class PerKey(_PerKey):
+    class PerKey(_PerKey[int]):
         """Of each key."""
 
-        takes = _PAIR
         fn = CountCombineFn()
 
-        def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
-            return self._combined(pcoll)
-
-    class PerElement(_PerKey):
+    class PerElement(PTransform[Any, Any]):
         """Of each value: pairs of an element and how often it is there."""
 
-        fn = CountCombineFn()
-
         def expand(self, pcoll: PCollection[T]) -> PCollection[tuple[T, int]]:
-            return self._combined(
-                pcoll | "PairWithItself" >> Map(lambda element: (element, element))
-            )
+            pairs = pcoll | "PairWithItself" >> Map(lambda element: (element, element))
+            return pairs | "Combine" >> CombinePerKey[Any](CountCombineFn())
 
 
 class Mean:
     """The mean of numbers; NaN of no numbers."""
 
-    class Globally(_Global):
+    class Globally(_Global[float]):
         """In each window."""
 
         fn = MeanCombineFn()
 
-        def expand(self, pcoll: PCollection[Any]) -> PCollection[float]:
-            return self._combined(pcoll)
-
-    class PerKey(_PerKey):
+    class PerKey(_PerKey[float]):
         """Of each key."""
 
         fn = MeanCombineFn()
-
-        def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float]]:
-            return self._combined(pcoll)
 
 
 class _OfValues:
@@ -298,23 +277,24 @@ class ToList(_ListOf):
     fn = ToListCombineFn()
 
 
-class ToDict(_Global):
+class ToDict(_Global[Any]):
     """All pairs of a window as a mapping; of several values of a key, any."""
 
-    takes = _PAIR
     fn = ToDictCombineFn()
 
-    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
-        return self._combined(pcoll)
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]: ...
 
 
-class ToSet(_Global):
+class ToSet(_Global[Any]):
     """All elements of a window as a set."""
 
     fn = ToSetCombineFn()
 
-    def expand(self, pcoll: PCollection[T]) -> PCollection[set[T]]:
-        return self._combined(pcoll)
+    if TYPE_CHECKING:
+
+        def expand(self, pcoll: PCollection[T]) -> PCollection[set[T]]: ...
 
 
 def _never(_element: object) -> bool:

@@ -6,8 +6,8 @@ Source: Beam Python ``transforms.deduplicate``, Beam Java ``Deduplicate``.
 from collections.abc import Iterable
 from typing import Any
 
+from beamlike.api.pipelines.coders import BooleanCoder
 from beamlike.api.pipelines.elements import Map
-from beamlike.api.pipelines.more_coders import BooleanCoder
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.durations import Duration
@@ -71,8 +71,8 @@ class DeduplicatePerKey(_ForAWhile):
     Source: Beam Python ``DeduplicatePerKey``, Beam Java ``Deduplicate.keyedValues``.
     """
 
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
-        return given | "DeduplicateFn" >> ParDo(self.first_of_key)
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
+        return pcoll | "DeduplicateFn" >> ParDo(self.first_of_key)
 
 
 class Deduplicate(_ForAWhile):
@@ -81,8 +81,8 @@ class Deduplicate(_ForAWhile):
     Source: Beam Python ``Deduplicate``, Beam Java ``Deduplicate.values``.
     """
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        keyed = given | "Use Value as Key" >> Map(_with_nothing)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        keyed = pcoll | "Use Value as Key" >> Map(_with_nothing)
         first = keyed | "DeduplicatePerKey" >> ParDo(self.first_of_key)
         values: PCollection[T] = first | "Output Value" >> Map(_key)
         return values

@@ -26,7 +26,7 @@ class WithDefaults(PTransform[Any, Any]):
         return copy
 
 
-def check_defaults(given: PCollection[Any], written: str) -> None:
+def check_defaults(pcoll: PCollection[Any], written: str) -> None:
     """Refuse a default value where windows without elements are not known.
 
     Args:
@@ -35,17 +35,17 @@ def check_defaults(given: PCollection[Any], written: str) -> None:
     Raises:
         PipelineError: The collection is not in the global window.
     """
-    if not given.is_bounded and given.windowing.trigger != DefaultTrigger():
+    if not pcoll.is_bounded and pcoll.windowing.trigger != DefaultTrigger():
         # As Beam: it is logged and not refused.
         logging.getLogger(__name__).error(
             "%r: When combining elements in unbounded collections with a trigger, say what an "
             "empty window has; write %s(...).without_defaults() for nothing",
-            given.pipeline.label,
+            pcoll.pipeline.label,
             written,
         )
-    if not isinstance(given.windowing.window_fn, GlobalWindows):
+    if not isinstance(pcoll.windowing.window_fn, GlobalWindows):
         raise PipelineError(
-            f"{given.pipeline.label!r}: Default values are not supported in {written} if the "
-            f"input is not windowed by GlobalWindows, and it is by {given.windowing.window_fn}; "
+            f"{pcoll.pipeline.label!r}: Default values are not supported in {written} if the "
+            f"input is not windowed by GlobalWindows, and it is by {pcoll.windowing.window_fn}; "
             f"write {written}(...).without_defaults()"
         )

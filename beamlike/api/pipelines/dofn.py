@@ -3,16 +3,15 @@
 Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import Enum
-from types import GenericAlias, UnionType
-from typing import Any, ClassVar, Final, Generic, Union
+from types import GenericAlias
+from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
-from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
-from beamlike.api.pipelines.hints.forms import parts_of
+from beamlike.api.pipelines.hints import WithTypeHints
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.user_timers import TimeArithmetic
@@ -36,8 +35,6 @@ __all__ = [
     "TaggedOutput",
     "Timestamped",
     "TimestampedValue",
-    "Wrapping",
-    "plain_outputs",
 ]
 
 
@@ -228,10 +225,6 @@ class DoFn(WithTypeHints, Generic[In, T]):
             raise needs_beams_sdk("DoFn.process_batch")
         return self.process
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        """What the annotations of `process` say."""
-        return plain_outputs(annotations_of(self.called()).strip_iterable())
-
     def plain(self) -> "Plain":
         """What the answer of `called` means."""
         return Plain.LISTED
@@ -242,46 +235,3 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     def teardown(self) -> None:
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
-
-
-class Wrapping(DoFn[Any, Any]):
-    """A function that calls another one, and begins and ends with it."""
-
-    def __init__(self, fn: DoFn[Any, Any]) -> None:
-        self.fn = fn
-
-    def setup(self) -> None:
-        self.fn.setup()
-
-    def start_bundle(self) -> None:
-        return self.fn.start_bundle()  # refused if it makes something
-
-    def finish_bundle(self) -> Any:
-        return self.fn.finish_bundle()
-
-    def teardown(self) -> None:
-        self.fn.teardown()
-
-
-def plain_outputs(hints: IOTypeHints) -> IOTypeHints:
-    """The same hints, where what stands around an element says nothing of it."""
-    return hints if hints.made is None else attrs.evolve(hints, made=_plain_output(hints.made))
-
-
-def _plain_output(kind: Any) -> Any:
-    origin, parts = parts_of(kind)
-    if origin in (Union, UnionType):
-        # What is for other outputs says nothing of the main one.
-        main = [part for part in parts if not _is_of(part, TaggedOutput)]
-        return Any if not main or any(_is_of(it, WRAPPERS) for it in main) else _either(main)
-    around = [it for it in (kind, *parts) if _is_of(it, WRAPPERS)]
-    return Any if around else kind
-
-
-def _is_of(kind: Any, classes: type | tuple[type, ...]) -> bool:
-    origin, _ = parts_of(kind)
-    return isinstance(origin, type) and issubclass(origin, classes)
-
-
-def _either(kinds: Sequence[Any]) -> Any:
-    return Union[tuple(kinds)]  # noqa: UP007

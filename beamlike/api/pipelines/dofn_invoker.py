@@ -95,7 +95,7 @@ class DoFnInvoker(Do):
         tags: frozenset[str] | None,
         label: str,
         *,
-        remembers: bool = False,
+        stateful: bool = False,
     ) -> None:
         self.fn, self.tags, self.label = fn, tags, label
         views = [View(side, label) for side in views_of(args, kwargs)]
@@ -110,7 +110,7 @@ class DoFnInvoker(Do):
         }
         self.views: Sequence[View] = views
         self.asked = asked_by(fn.called())
-        self.refuse_missing(self.asked, _OF_STATE if remembers else ())
+        self.refuse_missing(self.asked, _OF_STATE if stateful else ())
         kinds = {asked.name for asked in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
         named = arguments_by_name(fn.called(), self.args, {*self.asked}, self.takes_element)
@@ -168,7 +168,9 @@ class DoFnInvoker(Do):
             )
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
-        self._seen = [view.seen(items) for view, items in zip(self.views, contents, strict=True)]
+        self._seen = [
+            view.build_view(items) for view, items in zip(self.views, contents, strict=True)
+        ]
 
     @property
     def arguments(self) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
@@ -376,8 +378,8 @@ def _are_elements(answers: Sequence[Any]) -> bool:
 
 def read(param: Param, element: Windowed) -> Any:
     """What a parameter asks for of an element."""
-    given = _READ[param.name](element)
-    return given if param.shown is None else param.shown(given)
+    value = _READ[param.name](element)
+    return value if param.shown is None else param.shown(value)
 
 
 def _column(param: Param, bundle: Bundle) -> Iterable[Any]:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
 from beamlike.api.arguments import warn_of_hint
-from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
-from beamlike.api.pipelines.hints.declared import answer_type, declared_type
-from beamlike.api.pipelines.hints.forms import union_of
+from beamlike.api.pipelines.function_dofns import FilterFn, FlatMapFn, MapFn
+from beamlike.api.pipelines.hints import answer_type, declared_type
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -59,16 +58,11 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         else:
             self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
-    def infer_output_type(self, input_type: Any = None) -> Any:
-        declared = self.get_type_hints().made
-        values = self.values[:1] if isinstance(self.values, range) else self.values
-        return union_of(map(_plain_value, values)) if declared is None else declared
-
-    def expand(self, given: Pipeline) -> PCollection[T]:
-        if not isinstance(given, Pipeline):
+    def expand(self, pipeline: Pipeline) -> PCollection[T]:
+        if not isinstance(pipeline, Pipeline):
             name = self.label
             raise PipelineError(
-                f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
+                f"{name!r} starts from the pipeline, and was applied to {pipeline!r}; write "
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
             )
         # An element with a window and a pane of its own gets them from a function.
@@ -77,15 +71,11 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         elements = CreatedElements(self.values, _as_it_is if placed else _element)
         arrive = Arrive(cast("tuple[tuple[Hashable, Element], ...]", elements))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
-        node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
-        pcoll: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+        node = ReadNode(
+            f"{pipeline.label}/Read" if placed else pipeline.label, (), script, bounded=True
+        )
+        pcoll: PCollection[T] = pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
         return pcoll | "Place" >> Map(_itself) if placed else pcoll
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Timestamped):
-        return value.value
-    return value.windowed().value if isinstance(value, Located) else value
 
 
 def _as_it_is(value: Any) -> Element:
@@ -101,30 +91,30 @@ def _element(value: Any) -> Element:
 class Impulse(PTransform[Pipeline, PCollection[bytes]]):
     """One element, empty bytes: what makes a pipeline do something."""
 
-    def expand(self, given: Pipeline) -> PCollection[bytes]:
-        return Create([b""]).expand(given)
+    def expand(self, pipeline: Pipeline) -> PCollection[bytes]:
+        return Create([b""]).expand(pipeline)
 
 
 class _OfFunction(ParDo[In, T]):
     """A transform of a plain function."""
 
-    calling: type[Calling]
+    dofn_class: type[FlatMapFn]
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         if not callable(fn):
             raise PipelineTypeError(f"{type(self).__name__} needs a function, got {fn!r}")
-        super().__init__(self.calling(fn), *args, **kwargs)
+        super().__init__(self.dofn_class(fn), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.function)})"
 
-    def output_type(self, given: Any) -> Any:
-        if self._declared.made is not None:
-            return super().output_type(given)
-        if self.calling is Filtering:
-            return declared_type(given)
-        return answer_type(self.function, lists=self.calling is Calling)
+    def output_type(self, pcoll: Any) -> Any:
+        if self._declared_output is not None:
+            return self._declared_output
+        if self.dofn_class is FilterFn:
+            return declared_type(pcoll)
+        return answer_type(self.function, lists=self.dofn_class is FlatMapFn)
 
 
 class _Misfit:
@@ -138,7 +128,7 @@ class _Misfit:
 class Map(_OfFunction[In, T]):
     """Each element becomes what a function makes of it."""
 
-    calling = Made
+    dofn_class = MapFn
 
     # Named functions first. Type checkers cannot say of a lambda under a label what it is given.
     @overload
@@ -161,7 +151,7 @@ class Map(_OfFunction[In, T]):
 class FlatMap(_OfFunction[In, T]):
     """Each element becomes what a function lists; without one, its own items."""
 
-    calling = Calling
+    dofn_class = FlatMapFn
 
     @overload
     def __init__(self: "FlatMap[Iterable[T], T]") -> None: ...
@@ -198,7 +188,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
 class Filter(_OfFunction[In, In], Generic[In]):
     """Elements for which a function is true."""
 
-    calling = Filtering
+    dofn_class = FilterFn
 
     if TYPE_CHECKING:
         # Not `Applied`: what comes out are the elements of the collection that it is applied to,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.beams_own import without_beams_own
-from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput, Wrapping
+from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
 from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
@@ -55,11 +55,11 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
     def default_label(self) -> str:
         return self.pardo.label
 
-    def expand(self, given: PCollection[Any]) -> Any:
+    def expand(self, pcoll: PCollection[Any]) -> Any:
         how = self.handling
         pardo = self._with_states() if is_stateful_dofn(self.pardo.fn) else self._handled()
         outputs = WithOutputs(pardo, (how.dead_letter_tag,), how.main_tag, True)
-        return given | self.pardo.label >> outputs
+        return pcoll | self.pardo.label >> outputs
 
     def _handled(self) -> ParDo[Any, Any]:
         if self.pardo.drops_failures:
@@ -104,13 +104,24 @@ class _DeadLetter:
         return TaggedOutput(how.dead_letter_tag, (element, (type(error), safe_repr(error), lines)))
 
 
-class _Handled(Wrapping):
-    """A function, and what is done when it raises."""
+class _Handled(DoFn[Any, Any]):
+    """A function, which begins and ends as ever, and what is done when it raises."""
 
     def __init__(self, fn: DoFn[Any, Any], how: Handling) -> None:
-        super().__init__(fn)
-        self.how = how
+        self.fn, self.how = fn, how
         self.allowed_timestamp_skew = fn.allowed_timestamp_skew
+
+    def setup(self) -> None:
+        self.fn.setup()
+
+    def start_bundle(self) -> None:
+        return self.fn.start_bundle()  # refused if it makes something
+
+    def finish_bundle(self) -> Any:
+        return self.fn.finish_bundle()
+
+    def teardown(self) -> None:
+        self.fn.teardown()
 
     def called(self) -> Callable[..., Any]:
         return _Asking(self.process, self.fn.called())

@@ -104,13 +104,13 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         by_part = watermark_by is not None and rows.isStreaming
         self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part, max_jump=jump)
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame
 
         bounded = not self.rows.isStreaming
         frame = Frame(self.rows, self.timestamp, self.clock, self.encoded, self.coder, self.part)
-        node = ReadNode(given.label, (), frame, bounded)
-        return given.add(node, WindowingStrategy.unwindowed(), bounded)
+        node = ReadNode(pipeline.label, (), frame, bounded)
+        return pipeline.add(node, WindowingStrategy.unwindowed(), bounded)
 
 
 class WriteRows(PTransform[PCollection[Any], None]):
@@ -136,11 +136,11 @@ class WriteRows(PTransform[PCollection[Any], None]):
             )
         self.schema, self.write = schema, write
 
-    def expand(self, given: PCollection[Any]) -> None:
+    def expand(self, pcoll: PCollection[Any]) -> None:
         from beamlike.hosts.spark.graph.running import Sink
 
-        label = given.pipeline.label
-        given.pipeline.sinks.append(Sink(given.edge, self.schema, self.write, label))
+        label = pcoll.pipeline.label
+        pcoll.pipeline.sinks.append(Sink(pcoll.edge, self.schema, self.write, label))
 
 
 def to_data_frame(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beamlike.api.pipelines.hints.declared import declared_type, value_type
+from beamlike.api.pipelines.hints import declared_type, value_type
 from beamlike.api.pipelines.options import TypeOptions
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import (
@@ -22,17 +22,17 @@ from beamlike.model.warn import warn_user
 
 
 def grouped(
-    given: PCollection[Any],
+    pcoll: PCollection[Any],
     combine: CombineFn,
     *,
-    counts: bool = True,
+    duplicates_matter: bool = True,
     allow_blocking: bool = False,
     fanout: Fanout | None = None,
 ) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
 
     Args:
-        counts: It matters how often an element is in them.
+        duplicates_matter: Whether it matters how often an element is in them.
         allow_blocking: Whether it may be that nothing comes out before a stream ends.
         fanout: Over how many tasks the values of a key are spread and combined before they meet;
             None: only what one task has of a key is combined before.
@@ -46,14 +46,14 @@ def grouped(
             the option ``allow_unsafe_triggers`` of Beam Python, or ``allow_blocking``, says to go
             on.
     """
-    pipeline, label, windowing = given.pipeline, given.pipeline.label, given.windowing
+    pipeline, label, windowing = pcoll.pipeline, pcoll.pipeline.label, pcoll.windowing
     if windowing.accumulation is AccumulationMode.RETRACTING:
         raise PipelineError(
             f"{label!r}: panes that withdraw earlier ones are no elements that a transform could "
             "take; use accumulating or discarding panes here, or windowed(...) on a DataFrame"
         )
     try:
-        _check(given, windowing, allow_blocking)
+        _check(pcoll, windowing, allow_blocking)
         after = windowing.after_grouping()
     except UnsafeTriggerError as error:
         raise PipelineError(f"{label!r}: {error}") from error
@@ -62,17 +62,17 @@ def grouped(
             f"{label!r}: GroupByKey cannot be applied to an unbounded PCollection with global "
             f"windowing and a default trigger: {error}"
         ) from error
-    if counts:
-        warn_of_repeated(given.edge, label)
-    declared = value_type(declared_type(given))
+    if duplicates_matter:
+        warn_of_repeated(pcoll.edge, label)
+    declared = value_type(declared_type(pcoll))
     combine = combine if declared is None else combine.for_type(declared)
     if fanout is not None and (reason := why_one_by_one(windowing, combine)) is not None:
         raise PipelineError(
             f"{label!r} has a fanout, which combines values before they are grouped, and here that "
             f"cannot be done: {reason}; leave the fanout out"
         )
-    node = GroupNode(label, (given.edge,), windowing, combine, declared, fanout)
-    return pipeline.add(node, after, given.is_bounded)
+    node = GroupNode(label, (pcoll.edge,), windowing, combine, declared, fanout)
+    return pipeline.add(node, after, pcoll.is_bounded)
 
 
 def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, allow_blocking: bool) -> None:
@@ -96,17 +96,19 @@ def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, allow_blocking
         windowing.check_groupable()
 
 
-def warn_of_repeated(given: Edge, label: str) -> None:
+def warn_of_repeated(source: Edge, label: str) -> None:
     """Warn of each grouping whose panes come to another one and repeat elements.
 
     Args:
-        given: What the other one groups.
+        source: What the other one groups.
         label: Its full name.
     """
     warned = set[Node]()
-    for before, marks in ways_back(given.node, lambda node: isinstance(node, GroupNode)):
+    for before, marks in ways_back(source.node, lambda node: isinstance(node, GroupNode)):
         assert isinstance(before, GroupNode), "ways end there"
-        unbounded = any(isinstance(it, ReadNode) and not it.bounded for it in in_order([before]))
+        unbounded = any(
+            isinstance(node, ReadNode) and not node.bounded for node in in_order([before])
+        )
         how = repetition(before.strategy, unbounded=unbounded)
         if how is None or before in warned or not how.one_pane.isdisjoint(marks):
             continue

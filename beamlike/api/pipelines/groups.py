@@ -16,12 +16,11 @@ from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import views_of
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.pipelines.views import IsThere
+from beamlike.api.pipelines.views import AsPresence
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
@@ -44,11 +43,9 @@ class GroupByKey(PTransform[Any, Any]):
         PipelineError: When it is applied: the windowing cannot be grouped.
     """
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
-        check_collection(given, self)
-        return grouped(given, Collect())
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        check_collection(pcoll, self)
+        return grouped(pcoll, Collect())
 
 
 class _Combining(PTransform[Any, Any], Generic[R]):
@@ -66,9 +63,9 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
-        self.looks = bool(views_of(args, kwargs))
+        self.has_side_inputs = bool(views_of(args, kwargs))
         """Whether there are side inputs: then only a run says what the arguments are."""
-        known: tuple[Any, Any] = ((), {}) if self.looks else (args, kwargs)
+        known: tuple[Any, Any] = ((), {}) if self.has_side_inputs else (args, kwargs)
         self.combine = combine_fn(fn, type(self).__name__, *known)
 
     def default_label(self) -> str:
@@ -87,7 +84,6 @@ class CombinePerKey(_Combining[R]):
         PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
     """
 
-    takes = forms.form(tuple, forms.K, forms.V)
     fanout: Fanout | None = None
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
@@ -114,18 +110,18 @@ class CombinePerKey(_Combining[R]):
         copy.fanout = fanout
         return copy
 
-    def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
-        check_collection(given, self)
-        if self.looks:
+    def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
+        check_collection(pcoll, self)
+        if self.has_side_inputs:
             if self.fanout is not None:
                 raise PipelineError(
-                    f"{given.pipeline.label!r} has a fanout, which combines values before they are "
+                    f"{pcoll.pipeline.label!r} has a fanout, which combines values before they are "
                     "grouped, and here that cannot be done: the arguments of its function are side "
                     "inputs; leave the fanout out"
                 )
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
-            return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
-        return grouped(given, self.combine, fanout=self.fanout)
+            return pcoll | "GroupByKey" >> GroupByKey() | "Combine" >> values
+        return grouped(pcoll, self.combine, fanout=self.fanout)
 
 
 def check_fanout(fanout: Any, method: str) -> None:
@@ -152,26 +148,14 @@ class CombineValues(_Combining[R]):
         kwargs: Likewise.
     """
 
-    def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
-        if self.looks:
-            looking = ParDo[Any, Any](_CombineLooking(self.fn), *self.args, **self.kwargs)
-            return given | "Combine" >> looking
-        return given | "Combine" >> ParDo(_CombineList(self.combine))
+    def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
+        combining = _CombineList(self.fn if self.has_side_inputs else self.combine)
+        arguments, named = (self.args, self.kwargs) if self.has_side_inputs else ((), {})
+        return pcoll | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
 
 
 class _CombineList(DoFn[Any, Any]):
-    def __init__(self, combine: CombineFn) -> None:
-        self.combine = combine
-
-    def process(
-        self, element: tuple[Any, Iterable[Any]], timestamp: int = DoFn.TimestampParam
-    ) -> Iterable[tuple[Any, Any]]:
-        key, values = element
-        yield key, _combined(self.combine, list(values), timestamp)
-
-
-class _CombineLooking(DoFn[Any, Any]):
-    """Combines with arguments that are known when a side input is."""
+    """Combines the values of pairs. Arguments are known when a side input is."""
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
@@ -227,26 +211,26 @@ class CombineGlobally(_Combining[R], WithDefaults):
         copy.fanout = None if fanout == 1 else Fanout(fanout)
         return copy
 
-    def expand(self, given: PCollection[Any]) -> PCollection[R]:
-        label = check_collection(given, self)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[R]:
+        label = check_collection(pcoll, self)
         if self.has_defaults:
-            check_defaults(given, "CombineGlobally")
-        combined = self.only_combined(given)
+            check_defaults(pcoll, "CombineGlobally")
+        combined = self.only_combined(pcoll)
         if not self.has_defaults:
             return combined
         missing = (
-            given.pipeline
+            pcoll.pipeline
             | "DoOnce" >> Create([None])
             | "InjectDefault"
-            >> ParDo(_IfEmpty(self.fn), IsThere(combined), *self.args, **self.kwargs)
+            >> ParDo(_IfEmpty(self.fn), AsPresence(combined), *self.args, **self.kwargs)
         )
         # Its element is there for the windows and the trigger of the others.
         node = FlattenNode(label, (combined.edge, missing.edge))
-        return given.pipeline.add(node, combined.windowing, combined.is_bounded)
+        return pcoll.pipeline.add(node, combined.windowing, combined.is_bounded)
 
-    def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
+    def only_combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
-        keyed = given | "KeyWithVoid" >> Map(with_no_key)
+        keyed = pcoll | "KeyWithVoid" >> Map(with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         return panes | "DropKey" >> Map(_without_key)

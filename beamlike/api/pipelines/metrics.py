@@ -39,6 +39,7 @@ Kind = Literal["counters", "distributions", "gauges"]
 class Counter:
     """A number that goes up and down."""
 
+    kind: ClassVar[Kind] = "counters"
     name: MetricName
 
     def inc(self, n: int = 1) -> None:
@@ -54,6 +55,7 @@ class Counter:
 class Distribution:
     """Sum, number, least and greatest of some numbers."""
 
+    kind: ClassVar[Kind] = "distributions"
     name: MetricName
 
     def update(self, value: int) -> None:
@@ -65,6 +67,7 @@ class Distribution:
 class Gauge:
     """The latest of some values."""
 
+    kind: ClassVar[Kind] = "gauges"
     name: MetricName
 
     def set(self, value: Any) -> None:
@@ -109,10 +112,10 @@ class Metrics:
 def _name(namespace: str | type, name: str) -> MetricName:
     if isinstance(namespace, type):
         namespace = f"{namespace.__module__}.{namespace.__name__}"
-    for what, given in (("namespace", namespace), ("name", name)):
-        if not isinstance(given, str) or not given:
+    for what, text in (("namespace", namespace), ("name", name)):
+        if not isinstance(text, str) or not text:
             raise PipelineError(
-                f"the {what} of a metric must be a text, got {given!r}; write "
+                f"the {what} of a metric must be a text, got {text!r}; write "
                 'Metrics.counter("namespace", "name")'
             )
     return MetricName(namespace, name)
@@ -152,7 +155,7 @@ class MetricsFilter:
         return (
             (not self.names or key.metric.name in self.names)
             and (not self.namespaces or key.metric.namespace in self.namespaces)
-            and (not self.steps or any(f"/{it}/" in f"/{key.step}/" for it in self.steps))
+            and (not self.steps or any(f"/{step}/" in f"/{key.step}/" for step in self.steps))
         )
 
 
@@ -205,7 +208,9 @@ class MetricResults:
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
         """The metrics that a filter asks for, by kind, in the order of their steps and names."""
         found = self.values(filter)
-        gauges = [attrs.evolve(it, committed=GaugeResult(it.committed)) for it in found["gauges"]]
+        gauges = [
+            attrs.evolve(gauge, committed=GaugeResult(gauge.committed)) for gauge in found["gauges"]
+        ]
         return {**found, "gauges": gauges}
 
     def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:

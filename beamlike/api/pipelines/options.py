@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
+from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, cast, get_args
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
@@ -157,13 +157,10 @@ class SetupOptions(PipelineOptions):
 
 
 class TypeOptions(PipelineOptions):
-    """How declared types are checked as a pipeline is built, and what is allowed."""
+    """What is allowed as a pipeline is built."""
 
     @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--no_pipeline_type_check", dest="pipeline_type_check", action="store_false"
-        )
         for flag in ("--allow_non_deterministic_key_coders", "--allow_unsafe_triggers"):
             parser.add_argument(flag, action="store_true")
 
@@ -191,16 +188,9 @@ class _Parser(ArgumentParser):
 
 _HOSTS: Final[dict[str, Host]] = {
     "memory": "memory",
-    "local": "local",
-    "direct": "local",
-    "switchingdirect": "local",
-    "bundlebaseddirect": "local",
-    "fnapi": "local",
-    "interactive": "local",
-    "prism": "local",
-    "test": "local",
-    "testdirect": "local",
     "spark": "spark",
+    **dict.fromkeys(("local", "direct", "switchingdirect", "bundlebaseddirect"), "local"),
+    **dict.fromkeys(("fnapi", "interactive", "prism", "test", "testdirect"), "local"),
 }
 
 
@@ -231,12 +221,8 @@ def host_of_environment() -> Host | None:
         PipelineError: There is no such host.
     """
     name = os.environ.get(HOST_VARIABLE)
-    for host in get_args(Host):
-        if name == host:
-            found: Host = host
-            return found
-    if name:
+    if name and name not in get_args(Host):
         raise PipelineError(
             f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
         )
-    return None
+    return cast(Host, name) if name else None

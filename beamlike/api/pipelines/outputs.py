@@ -5,7 +5,7 @@ Source: Beam Python ``pvalue.DoOutputsTuple``.
 
 from typing import Any
 
-from beamlike.api.pipelines.given import Collections
+from beamlike.api.pipelines.inputs import Collections
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge

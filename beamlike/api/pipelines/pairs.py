@@ -8,10 +8,8 @@ from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
 from beamlike.api.arguments import warn_of_hint
-from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
+from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
-from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
@@ -31,50 +29,31 @@ __all__ = [
 ]
 
 
+def _both(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"pairs of key and value are needed, not {pair!r}")
+    return pair
+
+
 class Keys(PTransform[Any, Any]):
     """The first of each pair."""
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
-    def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
-        return given | "Keys" >> Map(_first)
+    def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[K]:
+        return pcoll | "Keys" >> Map(lambda pair: _both(pair)[0])
 
 
 class Values(PTransform[Any, Any]):
     """The second of each pair."""
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
-    def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
-        return given | "Values" >> Map(_second)
+    def expand(self, pcoll: PCollection[tuple[Any, T]]) -> PCollection[T]:
+        return pcoll | "Values" >> Map(lambda pair: _both(pair)[1])
 
 
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round."""
 
-    takes = forms.form(tuple, forms.K, forms.V)
-
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
-        return given | "KvSwap" >> Map(_swapped)
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return _both(pair)[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return _both(pair)[1]
-
-
-def _swapped(pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    key, value = _both(pair)
-    return value, key
-
-
-def _both(pair: Any) -> tuple[Any, Any]:
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        raise TypeError(f"pairs of key and value are needed, not {pair!r}")
-    return pair
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
+        return pcoll | "KvSwap" >> Map(lambda pair: _both(pair)[::-1])
 
 
 class WithKeys(PTransform[Any, Any], Generic[K]):
@@ -105,19 +84,15 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
     def default_label(self) -> str:
         return f"WithKeys({function_label(self.key)})"
 
-    def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
+    def expand(self, pcoll: PCollection[T]) -> PCollection[tuple[K, T]]:
         key = self.key
-        if callable(key):
-            return given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
-        return given | "AddKey" >> Map(lambda element: (key, element))
+        if not callable(key):
+            return pcoll | "AddKey" >> Map(lambda element: (key, element))
 
+        def keyed(element: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            return key(element, *args, **kwargs), element
 
-class _AddKeys(DoFn[Any, Any]):
-    def __init__(self, key: Callable[..., Any]) -> None:
-        self.key = key
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
-        yield self.key(element, *args, **kwargs), element
+        return pcoll | "AddKeys" >> Map[Any, Any](keyed, *self.args, **self.kwargs)
 
 
 class MapTuple(Map[Any, R]):
@@ -192,32 +167,28 @@ class Partition(PTransform[Any, Any]):
     def default_label(self) -> str:
         return f"Partition({function_label(self.fn)})"
 
-    def expand(self, given: PCollection[T]) -> tuple[PCollection[T], ...]:
+    def expand(self, pcoll: PCollection[T]) -> tuple[PCollection[T], ...]:
         tags = [str(index) for index in range(self.number)]
-        part = _Part(self.called, self.number, given.pipeline.label)
-        pardo = ParDo[Any, Any](part, *self.args, **self.kwargs)
-        outputs = given | "Part" >> pardo.with_outputs(*tags)
+        called, number, label = self.called, self.number, pcoll.pipeline.label
+
+        def part(element: Any, *args: Any, **kwargs: Any) -> Iterable[TaggedOutput]:
+            index = called(element, number, *args, **kwargs)
+            # True and False are parts too: a condition takes a collection apart in two.
+            if not isinstance(index, Integral):
+                raise PipelineError(
+                    f"{label!r}: PartitionFn yielded a '{type(index).__name__}' when it should "
+                    f"only yield integers, {index!r} for {element!r}"
+                )
+            if not 0 <= index < number:
+                raise PipelineError(
+                    f"{label!r} put {element!r} into the part {index!r}, and its parts are 0 to "
+                    f"{number - 1}; answer with one of them"
+                )
+            yield TaggedOutput(str(int(index)), element)
+
+        parts = FlatMap[Any, Any](part, *self.args, **self.kwargs)
+        outputs = pcoll | "Part" >> parts.with_outputs(*tags)
         return tuple(outputs[tag] for tag in tags)
-
-
-class _Part(DoFn[Any, Any]):
-    def __init__(self, fn: Callable[..., int], number: int, label: str) -> None:
-        self.fn, self.number, self.label = fn, number, label
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        at = self.fn(element, self.number, *args, **kwargs)
-        # True and False are parts too: a condition takes a collection apart in two.
-        if not isinstance(at, Integral):
-            raise PipelineError(
-                f"{self.label!r}: PartitionFn yielded a '{type(at).__name__}' when it should only "
-                f"yield integers, {at!r} for {element!r}"
-            )
-        if not 0 <= at < self.number:
-            raise PipelineError(
-                f"{self.label!r} put {element!r} into the part {at!r}, and its parts are 0 to "
-                f"{self.number - 1}; answer with one of them"
-            )
-        yield TaggedOutput(str(int(at)), element)
 
 
 class Reshuffle(PTransform[Any, Any]):
@@ -227,8 +198,6 @@ class Reshuffle(PTransform[Any, Any]):
         num_buckets: How many keys Beam spreads the elements over. It has no effect and is warned
             of: what follows is not held to so many tasks.
     """
-
-    keeps_type = True
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()
@@ -242,8 +211,8 @@ class Reshuffle(PTransform[Any, Any]):
             warn_of_hint("Reshuffle", "num_buckets", num_buckets, why)
         self.num_buckets = num_buckets
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        return given
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        return pcoll
 
 
 class ToString:
@@ -257,15 +226,8 @@ class ToString:
     @staticmethod
     def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
         """The items of each element as texts, with something between them: a comma."""
-        return "IterablesToString" >> Map(_Joined("," if delimiter is None else delimiter))
+        between = "," if delimiter is None else delimiter
+        return "IterablesToString" >> Map(lambda items: between.join(map(str, items)))
 
     Kvs = Iterables
     """The key and the value of each pair as texts, with something between them: a comma."""
-
-
-class _Joined:
-    def __init__(self, delimiter: str) -> None:
-        self.delimiter = delimiter
-
-    def __call__(self, items: Iterable[Any]) -> str:
-        return self.delimiter.join(map(str, items))

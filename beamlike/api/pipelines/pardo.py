@@ -9,18 +9,17 @@ from typing import Any, ClassVar, Generic, Self, get_args
 
 from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
-from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.dofn import DoFn, Plain
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, views_of
-from beamlike.api.pipelines.hints.declared import IOTypeHints
+from beamlike.api.pipelines.function_dofns import FlatMapFn
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.stateful_dofn_invoker import Instead, remembering
+from beamlike.api.pipelines.stateful_dofn_invoker import Instead, stateful_outputs
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
-from beamlike.api.pipelines.views import check_side_inputs, looking
+from beamlike.api.pipelines.views import check_side_inputs, with_side_inputs
 from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
 from beamlike.model.graph import MAIN, ParDoNode
 from beamlike.model.options import MAX_FAILURES
@@ -56,7 +55,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             if isinstance(fn, type) or not callable(fn):
                 call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
                 raise PipelineTypeError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
-            fn = Calling(fn)  # a function that lists what comes out, as in Beam
+            fn = FlatMapFn(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
@@ -131,40 +130,19 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         transform: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return transform
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        return self.fn.get_type_hints()
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        if self.fn.plain() is Plain.KEPT:
-            return input_type
-        return super().infer_output_type(input_type)
-
-    def type_check_inputs(self, given: Any) -> None:
-        if getattr(self.fn.called(), "opens", False):
-            return
-        # Functions of this package are annotated for type checkers; a run says what is wrong.
-        if not self._is_own or self._declared.taken is not None:
-            super().type_check_inputs(given)
-
-    @property
-    def _is_own(self) -> bool:
-        plain: Any = getattr(self.fn, "fn", None) if isinstance(self.fn, Calling) else None
-        module = getattr(plain, "__module__", None) or type(plain or self.fn).__module__
-        return module.startswith("beamlike.")
-
-    def expand(self, given: PCollection[In]) -> PCollection[T]:
-        return expanded(self, given, frozenset())
+    def expand(self, pcoll: PCollection[In]) -> PCollection[T]:
+        return expanded(self, pcoll, frozenset())
 
 
 def expanded(
-    transform: ParDo[Any, T], given: PCollection[Any], tags: frozenset[str] | None
+    transform: ParDo[Any, T], pcoll: PCollection[Any], tags: frozenset[str] | None
 ) -> PCollection[T]:
     """The collection of everything that a function answers without a tag."""
-    label = check_collection(given, transform)
+    label = check_collection(pcoll, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
     if is_stateful_dofn(transform.fn):
-        return remembering(
-            given,
+        return stateful_outputs(
+            pcoll,
             transform.fn,
             transform.args,
             transform.kwargs,
@@ -182,9 +160,9 @@ def expanded(
     do = DoFnInvoker(transform.fn, transform.args, transform.kwargs, tags, label)
     views = views_of(transform.args, transform.kwargs)
     if views:
-        return looking(given, views, do, label, is_bounded=given.is_bounded)
-    return given.pipeline.add(
-        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
+        return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)
+    return pcoll.pipeline.add(
+        ParDoNode(label, (pcoll.edge,), do), pcoll.windowing, pcoll.is_bounded
     )
 
 
@@ -205,18 +183,9 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
         self._pardo, self._tags, self._main = pardo, tags, main
         self._any = not tags if allow_unknown_tags is None else allow_unknown_tags
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        return self._pardo.get_type_hints()
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        return self._pardo.infer_output_type(input_type)
-
-    def type_check_inputs(self, given: Any) -> None:
-        self._pardo.type_check_inputs(given)
-
     def default_label(self) -> str:
         return self._pardo.label
 
-    def expand(self, given: PCollection[Any]) -> DoOutputs:
-        main = expanded(self._pardo, given, None if self._any else frozenset(self._tags))
+    def expand(self, pcoll: PCollection[Any]) -> DoOutputs:
+        main = expanded(self._pardo, pcoll, None if self._any else frozenset(self._tags))
         return DoOutputs(main, self._tags, self._main, self._any)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVa
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
+from beamlike.api.pipelines.inputs import Elements, PipelineRoot, collections_in
 from beamlike.api.pipelines.keeping import Keeping
 from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.options import (
@@ -21,8 +21,8 @@ from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
 from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
 from beamlike.api.pipelines.running import Built, run_on
-from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform
-from beamlike.api.pipelines.transform_tree import TransformTree, check_inputs, set_output_types
+from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform, apply
+from beamlike.api.pipelines.transform_tree import TransformTree
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.graph.running import Sink
 
-__all__ = ["PCollection", "Pipeline", "apply", "as_class", "rewindowed"]
+__all__ = ["PCollection", "Pipeline", "as_class", "rewindowed"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 C = TypeVar("C", bound="PCollection[Any]")
 
 
-class Pipeline(Start):
+class Pipeline(PipelineRoot):
     """Transforms under names, applied to one another. It is built first and run afterwards.
 
     As a context manager it runs at the end of the block; ``result`` then has its outcome.
@@ -118,21 +118,19 @@ class Pipeline(Start):
         """
         return apply(label >> transform if label else transform, pvalueish or self)
 
-    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def applied(self, transform: PTransform[Any, Any], inputs: Any) -> Any:
         """What a transform makes; `apply` has found that it is one.
 
         It makes collections of the class of the first that it is given.
         """
         nodes, sinks = len(self.nodes), len(self.sinks)
-        made_of = next(map(type, collections_in(given)), self._collections)
+        made_of = next(map(type, collections_in(inputs)), self._collections)
         try:
             with self.tree.applying(transform), self.making(made_of):
-                check_inputs(transform, given, self.options)
-                made = transform.expand(given)
-                kind = transform.output_type(given)
+                made = transform.expand(inputs)
+                kind = transform.output_type(inputs)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.declared_type = kind
-                set_output_types(transform, given, made, self.options)
                 return made
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
@@ -296,9 +294,7 @@ class PCollection(Elements, Generic[T_co]):
         edge: Where in the graph it comes out.
         windowing: How it is windowed, and what a grouping of it does.
         is_bounded: Whether it comes to an end by itself.
-        element_type: The type of its elements, if hints say it or it can be inferred; else ``Any``.
-            None: types are not checked.
-        declared_type: The same, only of what its user declares.
+        declared_type: The type of its elements, if its user declares it; else ``Any``.
     """
 
     def __init__(
@@ -308,7 +304,6 @@ class PCollection(Elements, Generic[T_co]):
         self.edge = edge
         self.windowing = windowing
         self.is_bounded = is_bounded
-        self.element_type: Any = Any
         self.declared_type: Any = Any
         pipeline.edges[edge] = None
         pipeline.keeping.hold(self, edge)
@@ -369,27 +364,5 @@ def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCol
 def as_class(collection: PCollection[Any], kind: type[C]) -> C:
     """The same collection as one of another class."""
     it = kind(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
-    it.element_type, it.declared_type = collection.element_type, collection.declared_type
+    it.declared_type = collection.declared_type
     return it
-
-
-def apply(transform: PTransform[Any, Any], given: Any) -> Any:
-    """Apply a transform to a collection, to several, or to a pipeline.
-
-    Raises:
-        PipelineError: It is no transform, nothing is given, or what is given belongs to several
-            pipelines.
-    """
-    if not isinstance(transform, PTransform):
-        call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
-        raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
-    pipelines = list(dict.fromkeys(pipelines_of(given, transform.label)))
-    if not pipelines and getattr(transform, "pipeline", None) is not None:
-        pipelines = [transform.pipeline]  # type: ignore[attr-defined]
-    if len(pipelines) != 1:
-        number = "no pipeline" if not pipelines else "several pipelines"
-        raise PipelineError(
-            f"{transform.label!r} was given collections of {number}; "
-            "give it collections that one pipeline has"
-        )
-    return pipelines[0].applied(transform, given)

@@ -5,13 +5,12 @@ Source: Beam Python ``pvalue.Row``, ``core.Select`` and ``core.GroupBy``.
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any, Self
 
 from beamlike.api.pipelines.combinefn import combine_fn as checked_combine_fn
-from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
-from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
@@ -23,6 +22,8 @@ __all__ = ["GroupBy", "Row", "Select"]
 
 Field = str | Callable[[Any], Any]
 """The name of an attribute, or a function of the element."""
+Read = Callable[[Any], Any]
+"""A field as a function."""
 
 
 class Row:
@@ -77,28 +78,31 @@ def _row(fields: Mapping[str, Any]) -> Row:
     return Row(**fields)
 
 
-class _Read:
+def _reading(field: Field, owner: str) -> Read:
     """A field as a function."""
-
-    def __init__(self, field: Field, owner: str) -> None:
-        if not isinstance(field, str) and not callable(field):
-            raise PipelineError(
-                f"{owner} needs names of fields or functions of the element, got {field!r}"
-            )
-        self.field = field
-
-    def __call__(self, element: Any) -> Any:
-        return getattr(element, self.field) if isinstance(self.field, str) else self.field(element)
+    if isinstance(field, str):
+        return attrgetter(field)
+    if not callable(field):
+        raise PipelineError(
+            f"{owner} needs names of fields or functions of the element, got {field!r}"
+        )
+    return field
 
 
-def _named(
+def _by_name(
     owner: str, fields: tuple[Field, ...], named: Mapping[str, Field], unnamed: str
-) -> dict[str, _Read]:
+) -> dict[str, Read]:
     reads = {
-        field if isinstance(field, str) else unnamed.format(number): _Read(field, owner)
+        field if isinstance(field, str) else unnamed.format(number): _reading(field, owner)
         for number, field in enumerate(fields)
     }
-    return reads | {name: _Read(field, owner) for name, field in named.items()}
+    return reads | {name: _reading(field, owner) for name, field in named.items()}
+
+
+def _together(reads: Iterable[Read]) -> Callable[[Any], tuple[Any, ...]]:
+    """Several fields as one function."""
+    reads = list(reads)
+    return lambda element: tuple(read(element) for read in reads)
 
 
 class Select(PTransform[Any, Any]):
@@ -108,21 +112,16 @@ class Select(PTransform[Any, Any]):
     """
 
     def __init__(self, *fields: Field, **named: Field) -> None:
-        self.fields = _named("Select", fields, named, "arg{:02}")
+        self.fields = _by_name("Select", fields, named, "arg{:02}")
 
     def default_label(self) -> str:
         return f"Select({', '.join(self.fields)})"
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
-        return given | "ToRows" >> Map(_ToRow(self.fields))
-
-
-class _ToRow:
-    def __init__(self, fields: Mapping[str, _Read]) -> None:
-        self.fields = fields
-
-    def __call__(self, element: Any) -> Row:
-        return Row(**{name: read(element) for name, read in self.fields.items()})
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Row]:
+        names, values = [*self.fields], _together(self.fields.values())
+        return pcoll | "ToRows" >> Map(
+            lambda element: Row(**dict(zip(names, values(element), strict=True)))
+        )
 
 
 class GroupBy(PTransform[Any, Any]):
@@ -141,26 +140,27 @@ class GroupBy(PTransform[Any, Any]):
 
     def __init__(self, *fields: Field, **named: Field) -> None:
         super().__init__()
-        alone = len(fields) == 1 and not named
-        reads = _named("GroupBy", fields, named, "key" if alone else "key{}")
-        self.keys: dict[str, _Read] = reads
-        self.key: Callable[[Any], Any] = next(iter(reads.values())) if alone else _ToKey(reads)
+        self._has_tuple_keys = len(fields) != 1 or bool(named)
+        self.keys = _by_name("GroupBy", fields, named, "key{}" if self._has_tuple_keys else "key")
 
     def force_tuple_keys(self, value: bool = True) -> Self:
         """A copy, where the key is a named tuple of one field, too."""
         copy = self._copy()
-        copy.key = _ToKey(self.keys) if value else next(iter(self.keys.values()))
+        copy._has_tuple_keys = value
         return copy
 
     def default_label(self) -> str:
         return f"GroupBy({', '.join(self.keys)})"
 
-    def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
-        named = isinstance(self.key, _ToKey)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
+        names, reads = tuple(self.keys), [*self.keys.values()]
         # Grouped by plain tuples, because the classes of named ones cannot be imported.
-        key = _ToTuple(self.key.fields) if isinstance(self.key, _ToKey) else self.key
-        groups = given | "Keyed" >> ParDo[Any, Any](_WithKey(key)) | "GroupByKey" >> GroupByKey()
-        return groups | "Named" >> Map(_Named(tuple(self.keys))) if named else groups
+        key = _together(reads) if self._has_tuple_keys else reads[0]
+        keyed = pcoll | "Keyed" >> Map(lambda element: (key(element), element))
+        groups = keyed | "GroupByKey" >> GroupByKey()
+        if not self._has_tuple_keys:
+            return groups
+        return groups | "Named" >> Map(lambda group: (_key(names, group[0]), group[1]))
 
     def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> "Aggregated":
         """Named tuples of the fields of the key and of something made of a field, for each key.
@@ -171,32 +171,6 @@ class GroupBy(PTransform[Any, Any]):
             dest: What the result is called.
         """
         return Aggregated(self, {}).aggregate_field(field, combine_fn, dest)
-
-
-class _ToTuple:
-    def __init__(self, fields: Mapping[str, _Read]) -> None:
-        self.fields = list(fields.values())
-
-    def __call__(self, element: Any) -> tuple[Any, ...]:
-        return tuple(read(element) for read in self.fields)
-
-
-class _Named:
-    """Gives the parts of the key of a group their names."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-
-    def __call__(self, group: tuple[tuple[Any, ...], Any]) -> tuple[Any, Any]:
-        return _key(self.names, group[0]), group[1]
-
-
-class _ToKey:
-    def __init__(self, fields: Mapping[str, _Read]) -> None:
-        self.fields = dict(fields)
-
-    def __call__(self, element: Any) -> Any:
-        return _key(tuple(self.fields), [read(element) for read in self.fields.values()])
 
 
 def _key(names: tuple[str, ...], values: Iterable[Any], title: str = "Key") -> Any:
@@ -219,18 +193,10 @@ def _kind(names: tuple[str, ...], title: str) -> Any:
     return type(title, (plain,), {"__slots__": (), "__reduce__": reduced})
 
 
-class _WithKey(DoFn[Any, Any]):
-    def __init__(self, key: Callable[[Any], Any]) -> None:
-        self.key = key
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
-        yield self.key(element), element
-
-
 class Aggregated(PTransform[Any, Any]):
     """`GroupBy` with fields made of the elements of each key. Source: Beam ``GroupBy``."""
 
-    def __init__(self, by: GroupBy, parts: Mapping[str, tuple[_Read, CombineFn]]) -> None:
+    def __init__(self, by: GroupBy, parts: Mapping[str, tuple[Read, CombineFn]]) -> None:
         self.by, self.parts = by, dict(parts)
 
     def default_label(self) -> str:
@@ -243,29 +209,14 @@ class Aggregated(PTransform[Any, Any]):
                 f"GroupBy has a field {dest!r} already; give the aggregate of {stable_repr(field)} "
                 "another name"
             )
-        part = _Read(field, "aggregate_field"), checked_combine_fn(combine_fn, "aggregate_field")
-        return type(self)(self.by, {**self.parts, dest: part})
+        read = _reading(field, "aggregate_field")
+        combine = checked_combine_fn(combine_fn, "aggregate_field")
+        return type(self)(self.by, {**self.parts, dest: (read, combine)})
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        reads = [read for read, _ in self.parts.values()]
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        key, names = _together(self.by.keys.values()), (*self.by.keys, *self.parts)
+        inputs = _together(read for read, _ in self.parts.values())
         fns = {name: (fn, place) for place, (name, (_, fn)) in enumerate(self.parts.items())}
-        keyed = given | "Keyed" >> Map(_Inputs(self.by.keys, reads))
+        keyed = pcoll | "Keyed" >> Map(lambda element: (key(element), inputs(element)))
         combined = keyed | "Combine" >> CombinePerKey[Any](Together(fns))
-        return combined | "ToTuples" >> Map(_Result([*self.by.keys, *self.parts]))
-
-
-class _Inputs:
-    def __init__(self, keys: Mapping[str, _Read], reads: list[_Read]) -> None:
-        self.keys, self.reads = list(keys.values()), reads
-
-    def __call__(self, element: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        key = tuple(read(element) for read in self.keys)
-        return key, tuple(read(element) for read in self.reads)
-
-
-class _Result:
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
-
-    def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Any:
-        return _key(tuple(self.names), (*pair[0], *pair[1]), "Result")
+        return combined | "ToTuples" >> Map(lambda pair: _key(names, pair[0] + pair[1], "Result"))

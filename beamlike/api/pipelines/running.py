@@ -55,8 +55,8 @@ def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:
             kept=built.kept,
         )
     if options != SparkOptions():
-        given = attrs.asdict(options, recurse=False)
-        name = next(name for name, value in given.items() if value is not None)
+        chosen = attrs.asdict(options, recurse=False)
+        name = next(name for name, value in chosen.items() if value is not None)
         what = "a Spark session" if name == "spark" else f"{name}="
         raise PipelineError(f'{what} was given, but the host is "{host}"; add host="spark"')
     if built.sinks:

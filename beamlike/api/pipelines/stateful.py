@@ -8,6 +8,7 @@ from typing import Any, Generic
 
 import attrs
 
+from beamlike.api.pipelines.checks import check_states
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -23,7 +24,7 @@ _MEMORY = ReadModifyWriteStateSpec("memory", PickleCoder())
 
 
 @attrs.frozen
-class Memory(StatefulFn):
+class ApplyFn(StatefulFn):
     """A function ``(state, pair, timestamp) -> (state, outputs)`` as one with a single state."""
 
     states = {_MEMORY.name: _MEMORY}  # noqa: RUF012
@@ -88,13 +89,8 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"ApplyPerKey({function_label(self.fn)})"
 
-    def expand(self, given: PCollection[tuple[Any, Any]]) -> PCollection[R]:
-        label, windowing = given.pipeline.label, given.windowing
-        if windowing.is_merging:
-            raise PipelineError(
-                f"{label!r}: MergingWindowFn is not supported for stateful functions: "
-                f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
-                "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
-            )
-        node = StatefulParDoNode(label, (given.edge,), windowing, Memory(self.fn, label))
-        return given.pipeline.add(node, windowing, given.is_bounded)
+    def expand(self, pcoll: PCollection[tuple[Any, Any]]) -> PCollection[R]:
+        label, windowing = pcoll.pipeline.label, pcoll.windowing
+        check_states(pcoll)
+        node = StatefulParDoNode(label, (pcoll.edge,), windowing, ApplyFn(self.fn, label))
+        return pcoll.pipeline.add(node, windowing, pcoll.is_bounded)

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from beamlike.api.marked_methods import is_sorted
+from beamlike.api.pipelines.checks import check_states
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read, views_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
@@ -15,7 +16,7 @@ from beamlike.api.pipelines.userstate import (
     get_dofn_specs,
     validate_stateful_dofn,
 )
-from beamlike.api.pipelines.views import looking
+from beamlike.api.pipelines.views import with_side_inputs
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
@@ -63,13 +64,13 @@ class StatefulDoFnInvoker(StatefulFn):
         except PipelineError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         self.fn, self.label, self._instead = fn, label, instead
-        self._doing = DoFnInvoker(fn, args, kwargs, tags, label, remembers=True)
+        self._invoker = DoFnInvoker(fn, args, kwargs, tags, label, stateful=True)
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda state: state.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda timer: timer.name)}
         self.sorts = is_sorted(fn)
         # A timer holds the watermark, so that by default it is not set back behind its element.
-        self.skew = 0 if fn.allowed_timestamp_skew is None else self._doing.skew
+        self.skew = 0 if fn.allowed_timestamp_skew is None else self._invoker.skew
         self._expiration = expiration_of(fn)
         self.expires = self._expiration is not None
         self._callbacks = {spec.name: _name_of(spec) for spec in timers}
@@ -126,20 +127,22 @@ class StatefulDoFnInvoker(StatefulFn):
             return None
         base = attrs.evolve(element, value=self.shown(element.value))
         answer = self._instead(base.value, error)
-        return None if answer is None else [*self._doing.outputs([answer], base)]
+        return None if answer is None else [*self._invoker.outputs([answer], base)]
 
     # -- calls -----------------------------------------------------------------------------------
 
     def process(self, states: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        doing = self._doing
+        invoker = self._invoker
         if isinstance(element.value, _Seeing):
-            doing.see(element.value.contents)
+            invoker.see(element.value.contents)
             element = attrs.evolve(element, value=element.value.value)
-        args, kwargs = doing.arguments
-        asked = {name: self.argument(param, states, element) for name, param in doing.asked.items()}
-        if doing.takes_element:
+        args, kwargs = invoker.arguments
+        asked = {
+            name: self.argument(param, states, element) for name, param in invoker.asked.items()
+        }
+        if invoker.takes_element:
             args = (element.value, *args)
-        return doing.outputs(doing.fn.process(*args, **{**kwargs, **asked}), element)
+        return invoker.outputs(invoker.fn.process(*args, **{**kwargs, **asked}), element)
 
     def fire(self, states: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
         return self._called(self._callbacks[timer.spec.name], states, timer.output_timestamp, timer)
@@ -157,7 +160,7 @@ class StatefulDoFnInvoker(StatefulFn):
             name: self.argument(param, states, base, timer)
             for name, param in self._asked[method].items()
         }
-        return self._doing.outputs(getattr(self.fn, method)(**asked), base)
+        return self._invoker.outputs(getattr(self.fn, method)(**asked), base)
 
     def argument(
         self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
@@ -188,24 +191,24 @@ class StatefulDoFnInvoker(StatefulFn):
     def setup(self) -> None:
         if not self._is_set_up:
             self._is_set_up = True
-            self._doing.setup()
+            self._invoker.setup()
 
     def start_bundle(self) -> None:
         if not self._is_open:
             self.setup()
-            self._doing.start_bundle()
+            self._invoker.start_bundle()
             self._is_open = True
 
     def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
         if not self._is_open:
             return ()
         self._is_open = False
-        return [*self._doing.finish_bundle()]
+        return [*self._invoker.finish_bundle()]
 
     def teardown(self) -> None:
         if self._is_set_up:
             self._is_set_up = False
-            self._doing.teardown()
+            self._invoker.teardown()
 
 
 def _name_of(spec: TimerSpec) -> str:
@@ -213,7 +216,7 @@ def _name_of(spec: TimerSpec) -> str:
     return spec.callback.__name__
 
 
-def remembering(
+def stateful_outputs(
     pcoll: PCollection[Any],
     fn: DoFn[Any, Any],
     args: tuple[Any, ...],
@@ -236,14 +239,9 @@ def remembering(
     """
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
-    doing = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
-    if windowing.is_merging:
-        raise PipelineError(
-            f"{label!r}: MergingWindowFn is not supported for stateful DoFns: "
-            f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
-            "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
-        )
-    kind = pcoll.element_type
+    invoker = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
+    check_states(pcoll)
+    kind = pcoll.declared_type
     if kind in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
@@ -252,10 +250,10 @@ def remembering(
         )
     views = views_of(args, kwargs)
     if views:
-        pcoll = looking(pcoll, views, _See(), f"{label}/Views")
+        pcoll = with_side_inputs(pcoll, views, _AttachSideInputs(), f"{label}/Views")
     tagged = tags is None or bool(tags)
     node = StatefulParDoNode(
-        label, (pcoll.edge,), windowing, doing, tagged, drops_failures, max_failures
+        label, (pcoll.edge,), windowing, invoker, tagged, drops_failures, max_failures
     )
     outputs: PCollection[Any] = pipeline.add(node, windowing, pcoll.is_bounded)
     if not tagged:
@@ -272,7 +270,7 @@ class _Seeing:
     contents: Sequence[Sequence[Any]]
 
 
-class _See(Do):
+class _AttachSideInputs(Do):
     """Each element with what it sees."""
 
     def __init__(self) -> None:

@@ -39,8 +39,8 @@ class WithTimestamps(PTransform[Any, Any]):
     def default_label(self) -> str:
         return f"WithTimestamps({function_label(self.fn)})"
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        return given | "AddTimestamps" >> ParDo(_AddTimestamps(self.fn, self.read, self.skew))
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        return pcoll | "AddTimestamps" >> ParDo(_AddTimestamps(self.fn, self.read, self.skew))
 
 
 class _AddTimestamps(DoFn[Any, Any]):

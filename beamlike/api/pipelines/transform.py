@@ -1,17 +1,16 @@
 """What a transform is: a step of a pipeline, with a name."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.beams_own import needs_beams_sdk
-from beamlike.api.pipelines.given import collections_in
-from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints
-from beamlike.api.pipelines.hints.wanted import check_elements
-from beamlike.errors import MissingMethodError, PipelineError
+from beamlike.api.pipelines.hints import WithTypeHints
+from beamlike.api.pipelines.inputs import pipelines_of
+from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
 from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
@@ -59,7 +58,7 @@ class Applied(Protocol[In_contra, Out_co]):
     made of says what they will be applied to.
     """
 
-    def expand(self, given: In_contra, /) -> Out_co: ...
+    def expand(self, inputs: In_contra, /) -> Out_co: ...
 
 
 class KeepsElements(Protocol[In_contra]):
@@ -86,19 +85,6 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     # Subclasses of users do not always call `__init__`.
     _label: str | None = None
 
-    takes: ClassVar[Any] = None
-    """The type of the elements that all transforms of a class take."""
-
-    keeps_type: ClassVar[bool] = False
-    """Whether what comes out are elements of what goes in."""
-
-    takes_several: ClassVar[bool] = False
-    """Whether a list that it is applied to is one of collections, and not of elements."""
-
-    applied_to_lists: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
-    """Applies a transform to several collections or lists. It makes pipelines, so `eager` sets it.
-    """
-
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
             _check_label(label, self)
@@ -117,7 +103,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         """The name if it was given none."""
         return type(self).__name__
 
-    def expand(self, given: In_contra) -> Out_co:
+    def expand(self, inputs: In_contra) -> Out_co:
         """Apply this to a collection, to several, or to a pipeline.
 
         Raises:
@@ -145,13 +131,9 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             raise needs_beams_sdk(f"{self.label} | {other.label}")
         return NotImplemented
 
-    def __ror__(self, given: Iterable[Any]) -> Any:
-        """Apply this to several collections: ``(one, other) | Flatten()``.
-
-        A list of elements in place of a collection is one, too. If there is no collection at
-        all, everything runs at once, in memory, and lists come out: ``[1, 2] | Map(str)``.
-        """
-        return PTransform.applied_to_lists(self, given)
+    def __ror__(self, inputs: Iterable[Any]) -> Any:
+        """Apply this to several collections: ``(one, other) | Flatten()``."""
+        return apply(self, list(inputs) if isinstance(inputs, Iterator) else inputs)
 
     def with_resource_hints(self, **hints: Any) -> Self:
         """This transform. In Beam it says what a worker should have, which hosts decide here: each
@@ -160,34 +142,11 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             warn_of_hint("with_resource_hints", name, value, "a host decides what its workers have")
         return self
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        """What holds if nothing is declared: what its class says."""
-        return IOTypeHints(self.takes)
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        """The type of the elements that come out, for elements of this type; ``Any`` if unknown."""
-        made = self.get_type_hints().made
-        if made is None:
-            return input_type if self.keeps_type else Any
-        return made
-
-    def type_check_inputs(self, given: Any) -> None:
-        """Check what it is applied to against its hints.
-
-        Raises:
-            TypeCheckError: It is of another type.
-        """
-        if isinstance(given, Mapping | tuple | list) and not self.takes_several:
-            return  # what it needs is one collection, which `expand` says
-        kinds = [collection.element_type for collection in collections_in(given)]
-        check_elements(self.label, self.get_type_hints().taken, kinds)
-
-    def output_type(self, given: Any) -> Any:
+    def output_type(self, inputs: Any) -> Any:
         """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
         hint of its user says it. Groupings keep values of such a type in columns: ``int``,
         ``float`` and ``str`` after a key."""
-        made = self._declared.made
-        return Any if made is None else made
+        return Any if self._declared_output is None else self._declared_output
 
     def __str__(self) -> str:
         return f"<{type(self).__name__}(PTransform) label=[{self.label}]>"
@@ -196,6 +155,28 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
+
+
+def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
+    """Apply a transform to a collection, to several, or to a pipeline.
+
+    Raises:
+        PipelineError: It is no transform, nothing is given, or what is given belongs to several
+            pipelines.
+    """
+    if not isinstance(transform, PTransform):
+        call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
+        raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
+    pipelines = list(dict.fromkeys(pipelines_of(inputs, transform.label)))
+    if not pipelines and getattr(transform, "pipeline", None) is not None:
+        pipelines = [transform.pipeline]  # type: ignore[attr-defined]
+    if len(pipelines) != 1:
+        number = "no pipeline" if not pipelines else "several pipelines"
+        raise PipelineError(
+            f"{transform.label!r} was given collections of {number}; "
+            "give it collections that one pipeline has"
+        )
+    return pipelines[0].applied(transform, inputs)
 
 
 class _OfFunction(PTransform[Any, Any]):
@@ -213,8 +194,8 @@ class _OfFunction(PTransform[Any, Any]):
         text = function_label(first) if callable(first) else str(first)
         return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
 
-    def expand(self, given: Any) -> Any:
-        return self.fn(given, *self.args, **self.kwargs)
+    def expand(self, inputs: Any) -> Any:
+        return self.fn(inputs, *self.args, **self.kwargs)
 
 
 def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:

@@ -1,4 +1,4 @@
-"""Transforms within transforms: their names in a pipeline, and the types of what they are given.
+"""Transforms within transforms: their names in a pipeline.
 
 Source: Beam Python ``pipeline.AppliedPTransform``, ``Pipeline.apply``.
 """
@@ -9,8 +9,6 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.given import Collections, collections_in
-from beamlike.api.pipelines.options import PipelineOptions, TypeOptions
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 
@@ -87,38 +85,3 @@ class TransformTree:
 
     def _full(self, label: str) -> str:
         return f"{self.label}/{label}" if len(self.stack) > 1 else label
-
-
-def check_inputs(transform: PTransform[Any, Any], inputs: Any, options: PipelineOptions) -> None:
-    """Check what a transform is applied to.
-
-    Raises:
-        TypeCheckError: Its elements are of another type than the transform takes.
-    """
-    if options.view_as(TypeOptions).pipeline_type_check:
-        transform.type_check_inputs(inputs)
-
-
-def set_output_types(
-    transform: PTransform[Any, Any], inputs: Any, outputs: Any, options: PipelineOptions
-) -> None:
-    """Say of which type the elements are that a transform made.
-
-    Args:
-        transform: The transform.
-        inputs: What it was applied to.
-        outputs: What it made.
-        options: Those of the pipeline.
-    """
-    is_checked = options.view_as(TypeOptions).pipeline_type_check
-    read = list(collections_in(inputs))
-    if isinstance(outputs, Collections):
-        outputs = outputs[None]  # nothing says of which types the others are
-    for output in collections_in(outputs):
-        if any(output is collection for collection in read):
-            continue
-        if not is_checked:
-            output.element_type = None
-        elif output.element_type in (None, Any):
-            first = read[0].element_type if read else None
-            output.element_type = transform.infer_output_type(first)

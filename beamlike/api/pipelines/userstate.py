@@ -167,15 +167,15 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
     timers: set[TimerSpec] = set()
     for name, method in methods_of(dofn):
         asked = [default for default in _defaults(method) if isinstance(default, Param)]
-        ids = [(it.name, getattr(getattr(it, "spec", None), "name", None)) for it in asked]
-        twice = sorted({_shown(it) for it in ids if ids.count(it) > 1})
+        ids = [(param.name, getattr(getattr(param, "spec", None), "name", None)) for param in asked]
+        twice = sorted({_shown(shown) for shown in ids if ids.count(shown) > 1})
         if twice:
             raise PipelineError(
                 f"DoFn {dofn!r} has duplicate {name} method parameters: {', '.join(twice)}. Ask "
                 "for each once"
             )
-        states.update(it.spec for it in asked if isinstance(it, StateAsked))
-        timers.update(it.spec for it in asked if isinstance(it, TimerAsked))
+        states.update(param.spec for param in asked if isinstance(param, StateAsked))
+        timers.update(param.spec for param in asked if isinstance(param, TimerAsked))
     return states, timers
 
 

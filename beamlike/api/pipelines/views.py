@@ -30,12 +30,12 @@ __all__ = [
     "AsIter",
     "AsList",
     "AsMultiMap",
+    "AsPresence",
     "AsSideInput",
     "AsSingleton",
     "EmptySideInput",
-    "IsThere",
     "check_side_inputs",
-    "looking",
+    "with_side_inputs",
 ]
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class AsSideInput(ABC, Generic[T]):
     demands: ClassVar[bool] = False
     """Whether a window without an element, or a key with several values, is an error."""
 
-    counts: ClassVar[bool] = True
+    duplicates_matter: ClassVar[bool] = True
     """It matters how often an element is seen."""
 
     def __init__(self, pcoll: PCollection[T]) -> None:
@@ -70,10 +70,10 @@ class AsSideInput(ABC, Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         # A function that looks is pickled; the pipeline that it is a part of stays where it is.
         left = ("pcoll", "pvalue")
-        return {name: it for name, it in self.__dict__.items() if name not in left}
+        return {name: value for name, value in self.__dict__.items() if name not in left}
 
     @abstractmethod
-    def seen(self, items: list[Any], label: str) -> Any:
+    def build_view(self, items: list[Any], label: str) -> Any:
         """What a function is given for the items of a pane.
 
         Args:
@@ -87,20 +87,20 @@ def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str
     Raises:
         PipelineError: With what to write.
     """
-    for given in (*args, *kwargs.values()):
-        if isinstance(given, PCollection):
+    for argument in (*args, *kwargs.values()):
+        if isinstance(argument, PCollection):
             raise PipelineError(
-                f"{label!r} was given {given!r} as an argument; say how a function is to see it: "
-                "AsSingleton(...), AsList(...) or AsDict(...) around it"
+                f"{label!r} was given {argument!r} as an argument; say how a function is to see "
+                "it: AsSingleton(...), AsList(...) or AsDict(...) around it"
             )
-        parts = given.values() if isinstance(given, dict) else given
-        if not isinstance(given, dict | list | tuple):
+        parts = argument.values() if isinstance(argument, dict) else argument
+        if not isinstance(argument, dict | list | tuple):
             continue
         hidden = [part for part in parts if isinstance(part, AsSideInput | PCollection)]
         if hidden:
             raise PipelineError(
                 f"{label!r} was given a {type(hidden[0]).__name__} inside a "
-                f"{type(given).__name__}, where it is not found; give each side input as an "
+                f"{type(argument).__name__}, where it is not found; give each side input as an "
                 "argument of its own"
             )
 
@@ -121,7 +121,7 @@ class AsSingleton(AsSideInput[T]):
         super().__init__(pcoll)
         self.default_value = default_value
 
-    def seen(self, items: list[Any], label: str) -> Any:
+    def build_view(self, items: list[Any], label: str) -> Any:
         if len(items) == 1:
             return items[0]
         if items:
@@ -144,7 +144,7 @@ class AsSingleton(AsSideInput[T]):
 class AsList(AsSideInput[T]):
     """All elements of a collection in a window, as a list. They have no order."""
 
-    def seen(self, items: list[Any], label: str) -> list[Any]:
+    def build_view(self, items: list[Any], label: str) -> list[Any]:
         return items
 
 
@@ -152,10 +152,10 @@ class AsIter(AsList[T]):
     """All elements of a collection in a window, to go through."""
 
 
-class IsThere(AsIter[T]):
+class AsPresence(AsIter[T]):
     """Whether there is anything in a window, however often."""
 
-    counts = False
+    duplicates_matter = False
 
 
 class _OfPairs(AsSideInput[T]):
@@ -172,7 +172,7 @@ class _OfPairs(AsSideInput[T]):
 class AsDict(_OfPairs[T]):
     """The pairs of a collection in a window as a mapping; of several values of a key, any."""
 
-    def seen(self, items: list[Any], label: str) -> dict[Any, Any]:
+    def build_view(self, items: list[Any], label: str) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         for key, value in self._pairs(items, label):
             if self.demands and key in found:
@@ -197,7 +197,7 @@ class AsMultiMap(_OfPairs[T]):
     A key that is not there has an empty list.
     """
 
-    def seen(self, items: list[Any], label: str) -> dict[Any, list[Any]]:
+    def build_view(self, items: list[Any], label: str) -> dict[Any, list[Any]]:
         lists = _Lists()
         for key, value in self._pairs(items, label):
             lists.setdefault(key, []).append(value)
@@ -212,11 +212,11 @@ class View:
         self._items: Sequence[Any] | None = None
         self._made: Any = None
 
-    def seen(self, items: Sequence[Any]) -> Any:
+    def build_view(self, items: Sequence[Any]) -> Any:
         """What the function is given for these items."""
         if self._items is not items:
             # A function that changes what it sees does so for its task, and not for the state.
-            self._made = self._view.seen(own_copies(items), self._label)
+            self._made = self._view.build_view(own_copies(items), self._label)
             self._items = items
         return self._made
 
@@ -225,7 +225,7 @@ class View:
         return {**self.__dict__, "_items": None, "_made": None}
 
 
-def looking(
+def with_side_inputs(
     main: PCollection[Any],
     views: Sequence[AsSideInput[Any]],
     do: Do,
@@ -249,7 +249,8 @@ def looking(
             and the collection has none.
     """
     panes = [
-        (main, view.pcoll) | f"View{number}" >> _Look(view) for number, view in enumerate(views)
+        (main, view.pcoll) | f"View{number}" >> _SideInputPanes(view)
+        for number, view in enumerate(views)
     ]
     sources = (main.edge, *(of_view.edge for of_view in panes))
     sides = tuple(view.pcoll.windowing for view in views)
@@ -257,19 +258,19 @@ def looking(
     return main.pipeline.add(node, main.windowing, main.is_bounded and is_bounded)
 
 
-class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+class _SideInputPanes(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
     """The panes of a side input that elements of a collection look into."""
 
     def __init__(self, view: AsSideInput[Any]) -> None:
-        self.counts, self.allow_blocking = view.counts, not view.demands
+        self.duplicates_matter, self.allow_blocking = view.duplicates_matter, not view.demands
 
-    def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
-        main, side = given
+    def expand(self, pcolls: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
+        main, side = pcolls
         try:
             _check(main, side)
         except WindowingError as error:
             raise PipelineError(f"{main.pipeline.label!r}: {error}") from error
-        return side | "Items" >> _Items(self.counts, self.allow_blocking)
+        return side | "Items" >> _Items(self.duplicates_matter, self.allow_blocking)
 
 
 def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
@@ -279,16 +280,21 @@ def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
 
 
 class _Items(PTransform[PCollection[Any], PCollection[Any]]):
-    def __init__(self, counts: bool, allow_blocking: bool) -> None:
-        self.counts, self.allow_blocking = counts, allow_blocking
+    def __init__(self, duplicates_matter: bool, allow_blocking: bool) -> None:
+        self.duplicates_matter, self.allow_blocking = duplicates_matter, allow_blocking
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        pipeline = given.pipeline
-        node = ParDoNode(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
-        keyed = pipeline.add(node, given.windowing, given.is_bounded)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        pipeline = pcoll.pipeline
+        node = ParDoNode(f"{pipeline.label}/OneKey", (pcoll.edge,), _OneKey())
+        keyed = pipeline.add(node, pcoll.windowing, pcoll.is_bounded)
         # Of a side input that discards only the latest pane is seen.
-        counts = self.counts and given.windowing.accumulates
-        return grouped(keyed, Collect(), counts=counts, allow_blocking=self.allow_blocking)
+        duplicates_matter = self.duplicates_matter and pcoll.windowing.accumulates
+        return grouped(
+            keyed,
+            Collect(),
+            duplicates_matter=duplicates_matter,
+            allow_blocking=self.allow_blocking,
+        )
 
 
 class _OneKey(Do):

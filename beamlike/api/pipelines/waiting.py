@@ -11,7 +11,7 @@ from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
-from beamlike.api.pipelines.views import IsThere
+from beamlike.api.pipelines.views import AsPresence
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError
 from beamlike.model.triggers import DefaultTrigger
@@ -37,8 +37,8 @@ class WaitOn(PTransform[Any, Any]):
                 raise PipelineError(f"WaitOn needs collections, got {each!r}")
         self.to_be_waited_on = to_be_waited_on
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        check_collection(given, self)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        check_collection(pcoll, self)
         # Only the watermark counts: without elements there is something to see when it has passed,
         # unless the trigger of the collection waits for elements, or for processing time.
         ending = WindowInto(trigger=DefaultTrigger(), accumulation_mode="discarding")
@@ -46,7 +46,7 @@ class WaitOn(PTransform[Any, Any]):
             it | f"Done{index}" >> FlatMap(_none) | f"Ending{index}" >> ending
             for index, it in enumerate(self.to_be_waited_on)
         )
-        waited: PCollection[T] = given | "Wait" >> Map(_first, *map(IsThere, done))
+        waited: PCollection[T] = pcoll | "Wait" >> Map(_first, *map(AsPresence, done))
         return waited
 
 

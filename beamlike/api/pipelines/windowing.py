@@ -4,10 +4,10 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.hints.declared import declared_type
+from beamlike.api.pipelines.hints import declared_type
 from beamlike.api.pipelines.pane_times import warn_of_times
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
@@ -22,20 +22,12 @@ from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
 from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
 from beamlike.model.graph import FlattenNode, ReadNode, WindowNode
-from beamlike.model.options import (
-    AccumulationMode,
-    AccumulationModeLike,
-    ClosingBehaviorLike,
-    OnTimeBehaviorLike,
-    TimestampCombinerLike,
-    option,
-)
+from beamlike.model.options import AccumulationMode, AccumulationModeLike, option
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
-from beamlike.model.triggers import Trigger
+from beamlike.model.time import MAX_TIMESTAMP, duration_ms, show_duration
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
@@ -67,37 +59,23 @@ class WindowInto(PTransform[Any, Any]):
         self,
         window_fn: WindowFn | None = None,
         *,
-        trigger: Trigger | None = None,
-        accumulation_mode: AccumulationModeLike | None = None,
-        timestamp_combiner: TimestampCombinerLike | None = None,
-        allowed_lateness: DurationLike | None = None,
-        closing_behavior: ClosingBehaviorLike | None = None,
-        on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        **parts: Unpack[StrategyParts],
     ) -> None:
-        self.window_fn = window_fn
-        self.strategy = strategy
-        self.parts: StrategyParts = {
-            "trigger": trigger,
-            "accumulation": accumulation_mode,
-            "timestamp_combiner": timestamp_combiner,
-            "allowed_lateness": allowed_lateness,
-            "closing_behavior": closing_behavior,
-            "on_time_behavior": on_time_behavior,
-        }
+        self.window_fn, self.strategy = window_fn, strategy
+        self.parts: StrategyParts = {**parts, "accumulation": accumulation_mode}
 
-    keeps_type = True
+    def output_type(self, pcolls: Any) -> Any:
+        return declared_type(pcolls)
 
-    def output_type(self, given: Any) -> Any:
-        return declared_type(given)
-
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        label, pipeline = check_collection(given, self), given.pipeline
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        label, pipeline = check_collection(pcoll, self), pcoll.pipeline
         try:
             window_fn = self._checked()
             if self.strategy is None:
-                self._warn_of_lateness(given.windowing.allowed_lateness, label)
-                before, parts = self.starting_from(given.windowing, label)
+                self._warn_of_lateness(pcoll.windowing.allowed_lateness, label)
+                before, parts = self.starting_from(pcoll.windowing, label)
                 windowing = before.configured(window_fn, **parts, spelling=BEAM_SPELLING)
             else:
                 check_alone("WindowInto", self.strategy, window_fn, self.parts)
@@ -106,10 +84,10 @@ class WindowInto(PTransform[Any, Any]):
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
-            return rewindowed(given, windowing)
-        warn_of_times(given.edge, window_fn, label)
-        node = WindowNode(label, (given.edge,), window_fn)
-        return pipeline.add(node, windowing, given.is_bounded)
+            return rewindowed(pcoll, windowing)
+        warn_of_times(pcoll.edge, window_fn, label)
+        node = WindowNode(label, (pcoll.edge,), window_fn)
+        return pipeline.add(node, windowing, pcoll.is_bounded)
 
     def starting_from(
         self, before: WindowingStrategy, label: str
@@ -158,12 +136,10 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
-    keeps_type = True
-
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        check_collection(given, self)
-        windowing = given.windowing.remerge()
-        return rewindowed(given, windowing)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        check_collection(pcoll, self)
+        windowing = pcoll.windowing.remerge()
+        return rewindowed(pcoll, windowing)
 
 
 class Flatten(PTransform[Any, Any]):
@@ -176,29 +152,26 @@ class Flatten(PTransform[Any, Any]):
             ``() | Flatten(pipeline=p)`` is empty.
     """
 
-    takes_several = True
-    keeps_type = True
-
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 
-    def output_type(self, given: Any) -> Any:
-        kinds = [declared_type(it) for it in given]
+    def output_type(self, pcolls: Any) -> Any:
+        kinds = [declared_type(pcoll) for pcoll in pcolls]
         return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
-    def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
-        pcoll: PCollection[T] = super().__ror__(given)
+    def __ror__(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
+        pcoll: PCollection[T] = super().__ror__(pcolls)
         return pcoll
 
-    def expand(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
-        if isinstance(given, PCollection | Pipeline):
-            what = "one" if isinstance(given, PCollection) else "none"
+    def expand(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
+        if isinstance(pcolls, PCollection | Pipeline):
+            what = "one" if isinstance(pcolls, PCollection) else "none"
             raise PipelineTypeError(
-                f"{given.pipeline.label!r} needs several collections, got {what}; write "
+                f"{pcolls.pipeline.label!r} needs several collections, got {what}; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
-        collections = list(given)
+        collections = list(pcolls)
         if not collections and self.pipeline is not None:
             ends = (AdvanceWatermark(MAX_TIMESTAMP),)
             nothing = ReadNode(self.pipeline.label, (), ends, bounded=True)
@@ -236,8 +209,6 @@ class FlattenWith(PTransform[Any, Any]):
     Source: Beam Python ``FlattenWith``.
     """
 
-    keeps_type = True
-
     def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
         super().__init__()
         for other in others:
@@ -248,9 +219,9 @@ class FlattenWith(PTransform[Any, Any]):
                 )
         self.others = others
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        pipeline = given.pipeline
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        pipeline = pcoll.pipeline
         others = [
             pipeline | other if isinstance(other, PTransform) else other for other in self.others
         ]
-        return (given, *others) | "Flatten" >> Flatten()
+        return (pcoll, *others) | "Flatten" >> Flatten()

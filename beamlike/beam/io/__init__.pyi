@@ -4,7 +4,6 @@ from beamlike.api.pipelines.io.text import ReadAllFromText as ReadAllFromText
 from beamlike.api.pipelines.io.text import ReadFromText as ReadFromText
 from beamlike.api.pipelines.io.text import ReadFromTextWithFilename as ReadFromTextWithFilename
 from beamlike.api.pipelines.io.text import WriteToText as WriteToText
-from beamlike.beam.io import external as external
 from beamlike.beam.io import filesystem as filesystem
 from beamlike.beam.io import kafka as kafka
 from beamlike.beam.io import textio as textio

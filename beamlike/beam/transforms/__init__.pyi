@@ -16,7 +16,7 @@ from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
-from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
+from beamlike.api.pipelines.hints import WithTypeHints as WithTypeHints
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
@@ -45,7 +45,6 @@ from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
 from beamlike.beam.transforms import deduplicate as deduplicate
 from beamlike.beam.transforms import error_handling as error_handling
-from beamlike.beam.transforms import periodicsequence as periodicsequence
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger
@@ -54,3 +53,4 @@ from beamlike.beam.transforms import util as util
 from beamlike.beam.transforms import window as window
 
 RemoveDuplicates = _RemoveDuplicates
+"""`Distinct`, by another name."""

@@ -21,8 +21,8 @@ from beamlike.api.pipelines.combiners import TopCombineFn as TopCombineFn
 from beamlike.api.pipelines.combiners import ToSet as ToSet
 from beamlike.api.pipelines.combiners import ToSetCombineFn as ToSetCombineFn
 from beamlike.api.pipelines.combiners import TupleCombineFn as TupleCombineFn
-from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
-from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
+from beamlike.api.pipelines.hints import with_input_types as with_input_types
+from beamlike.api.pipelines.hints import with_output_types as with_output_types
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue

@@ -10,11 +10,9 @@ from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
-from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hints
-from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
-from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
-from beamlike.api.pipelines.hints.wanted import is_consistent_with as is_consistent_with
+from beamlike.api.pipelines.hints import WithTypeHints as WithTypeHints
+from beamlike.api.pipelines.hints import with_input_types as with_input_types
+from beamlike.api.pipelines.hints import with_output_types as with_output_types
 from beamlike.api.pipelines.options import SetupOptions as SetupOptions
 from beamlike.api.pipelines.options import TypeOptions as TypeOptions
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
@@ -51,3 +49,4 @@ from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
 from beamlike.model.triggers import Trigger as _TriggerFn
 
 TriggerFn = _TriggerFn
+"""`Trigger`, by another name."""

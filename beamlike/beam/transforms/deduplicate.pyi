@@ -1,8 +1,8 @@
 """Beam's ``apache_beam.transforms.deduplicate``: what is here of it."""
 
+from beamlike.api.pipelines.coders import BooleanCoder as BooleanCoder
 from beamlike.api.pipelines.deduplicating import Deduplicate as Deduplicate
 from beamlike.api.pipelines.deduplicating import DeduplicatePerKey as DeduplicatePerKey
-from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import core as core

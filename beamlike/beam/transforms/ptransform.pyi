@@ -1,8 +1,6 @@
 """Beam's ``apache_beam.transforms.ptransform``: what is here of it."""
 
-from beamlike.api.pipelines.hints.declared import IOTypeHints as IOTypeHints
-from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hints
+from beamlike.api.pipelines.hints import WithTypeHints as WithTypeHints
 from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.transform import PTransform as PTransform
@@ -14,3 +12,4 @@ from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 
 DoOutputsTuple = _DoOutputsTuple
+"""`DoOutputs`, by another name."""

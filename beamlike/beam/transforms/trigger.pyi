@@ -27,3 +27,4 @@ from beamlike.model.triggers import Repeatedly as Repeatedly
 from beamlike.model.triggers import Trigger as _TriggerFn
 
 TriggerFn = _TriggerFn
+"""`Trigger`, by another name."""

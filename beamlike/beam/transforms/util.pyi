@@ -46,3 +46,4 @@ from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always
 
 RemoveDuplicates = _RemoveDuplicates
+"""`Distinct`, by another name."""

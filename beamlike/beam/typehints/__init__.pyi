@@ -14,12 +14,13 @@ from typing import Tuple as Tuple
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
-from beamlike.api.pipelines.hints.declared import KV as KV
-from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
-from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
+from beamlike.api.pipelines.hints import KV as KV
+from beamlike.api.pipelines.hints import WithTypeHints as WithTypeHints
+from beamlike.api.pipelines.hints import with_input_types as with_input_types
+from beamlike.api.pipelines.hints import with_output_types as with_output_types
 from beamlike.beam.typehints import decorators as decorators
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 
 TypeVariable = _TypeVariable
+"""`TypeVar`, by another name."""

@@ -14,11 +14,13 @@ from typing import Tuple as Tuple
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
-from beamlike.api.pipelines.hints.declared import KV as KV
-from beamlike.api.pipelines.hints.wanted import is_consistent_with as is_consistent_with
+from beamlike.api.pipelines.hints import KV as KV
 from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 
 CompositeTypeHintError = _CompositeTypeHintError
+"""`TypeCheckError`, by another name."""
 SimpleTypeHintError = _SimpleTypeHintError
+"""`TypeCheckError`, by another name."""
 TypeVariable = _TypeVariable
+"""`TypeVar`, by another name."""

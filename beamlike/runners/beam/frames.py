@@ -8,9 +8,10 @@ import apache_beam as beam
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import PipelineError
-from beamlike.model.bundle import Bundle, Retraction, Windowed
-from beamlike.model.graph import MAIN, Do, Edge, ReadNode
+from beamlike.model.bundle import Bundle, Retraction
+from beamlike.model.graph import MAIN, Edge, ReadNode
 from beamlike.model.panes import Timing
+from beamlike.runners.beam.bundles import BundleDo
 from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
@@ -40,7 +41,7 @@ def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
 
 
-class AsRows(Do):
+class AsRows(BundleDo):
     """Elements as values that rows are made of.
 
     Args:
@@ -55,13 +56,6 @@ class AsRows(Do):
     ) -> None:
         self._label, self._takes = label, takes
         self._with_panes, self._retracts = with_panes, retracts
-
-    @property
-    def changes_elements(self) -> bool:
-        return False  # as Beam has it
-
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         bundle, _ = bundle.one_window_each()
@@ -120,7 +114,7 @@ def _plain(value: Any) -> Any:
     if cls in _PLAIN:
         return value
     if cls is tuple or cls is list:
-        return cls([it if type(it) in _PLAIN else _plain(it) for it in value])
+        return cls([part if type(part) in _PLAIN else _plain(part) for part in value])
     if isinstance(value, Timestamp):
         return _EPOCH + timedelta(microseconds=int(value.micros))
     if isinstance(value, beam.Row):

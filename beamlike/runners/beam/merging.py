@@ -13,12 +13,13 @@ from beamlike.machine.events import Effect, Element, Event, OnEvent, Pane
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.bundle import Bundle, Retraction, Windowed
+from beamlike.model.bundle import Bundle, Retraction
 from beamlike.model.combine import CombineFn
 from beamlike.model.copies import own_copy
-from beamlike.model.graph import MAIN, Do, Edge, Node, ParDoNode
+from beamlike.model.graph import MAIN, Edge, Node, ParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.runners.beam.bundles import BundleDo
 from beamlike.runners.beam.windows import ObjectWindow, ObjectWindows
 from beamlike.runtime.changes import strategy_words
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -120,15 +121,8 @@ def _shown(effect: Effect) -> Effect:
     return Pane(window, value, effect.timestamp, effect.info)
 
 
-class _Repacking(Do):
+class _Repacking(BundleDo):
     """Elements with other values."""
-
-    @property
-    def changes_elements(self) -> bool:
-        return False
-
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         return [(MAIN, bundle.with_values(self._repacked(bundle.values)))]

@@ -17,9 +17,10 @@ from zlib import crc32
 import attrs
 
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import MAIN, Do
+from beamlike.model.graph import MAIN
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, UserStates
+from beamlike.runners.beam.bundles import BundleDo
 from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.keys import PickleCoder
 from beamlike.runners.beam.metrics import Sampler
@@ -40,7 +41,7 @@ def _restrictions_of(step: Step) -> Restrictions:
     return restrictions_of(step.pickled, is_drain=step.is_drain)
 
 
-class Splitting(Do):
+class Splitting(BundleDo):
     """Elements as the parts of them that a splittable function is called for."""
 
     def __init__(self, step: Step, takes: ElementForm) -> None:
@@ -51,13 +52,6 @@ class Splitting(Do):
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_step": self._step, "_takes": self._takes}
-
-    @property
-    def changes_elements(self) -> bool:
-        return False  # as Beam has it
-
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
 
     def run(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
         out = Bundle()

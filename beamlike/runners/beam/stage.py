@@ -5,7 +5,8 @@ from typing import Any
 
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
-from beamlike.model.graph import MAIN, Do, RaisedFor
+from beamlike.model.graph import MAIN, RaisedFor
+from beamlike.runners.beam.bundles import BundleDo
 from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import pickler
@@ -14,7 +15,7 @@ from beamlike.runners.beam.windows import Assigning
 from beamlike.safe_text import USER_RAISED
 
 
-class Stage(Opening, Do):
+class Stage(Opening, BundleDo):
     """Steps as one function. What comes out of it goes by collection and form.
 
     Args:
@@ -22,10 +23,6 @@ class Stage(Opening, Do):
         takes: The form of the elements that come.
         source: The collection that they are.
     """
-
-    @property
-    def changes_elements(self) -> bool:
-        return False  # as Beam has it
 
     def __init__(self, label: str, takes: ElementForm, source: str) -> None:
         self.label, self._takes, self._source = label, takes, source
@@ -78,9 +75,6 @@ class Stage(Opening, Do):
         for side, items in zip(self._open.sides, contents, strict=True):
             side.items = items
 
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
-
     def run(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
         elements = self._takes.values(bundle)
         while self._receive(elements):
@@ -128,27 +122,16 @@ def _shown(element: Any) -> Windowed:
     return Windowed(element.value, element.timestamp_micros)
 
 
-class Untagged(Do):
+class Untagged(BundleDo):
     """Pairs of a tag and a value, each at the output of its tag."""
-
-    @property
-    def changes_elements(self) -> bool:
-        return False  # as Beam has it
 
     def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         tag, value = element.value
         return ((tag, Windowed(value, element.timestamp, element.windows, element.pane)),)
 
 
-class OneKey(Do):
+class OneKey(BundleDo):
     """Elements as pairs that all have one key."""
-
-    @property
-    def changes_elements(self) -> bool:
-        return False  # as Beam has it
-
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         return [(MAIN, bundle.with_values([((), value) for value in bundle.values]))]

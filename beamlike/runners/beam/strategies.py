@@ -42,7 +42,7 @@ class Assigned(windowfns.WindowFn):
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
         assigned = self.fn.assign(context)
-        return tuple(dict.fromkeys(window_of(*self.windows.span(it)) for it in assigned))
+        return tuple(dict.fromkeys(window_of(*self.windows.span(window)) for window in assigned))
 
     def __str__(self) -> str:
         return type(self.fn).__name__

@@ -293,7 +293,9 @@ class Translation(CollectionTable):
         """Let what was said of the windowing of a collection hold for what is made of it."""
         if transform.spec.urn in (Urn.WINDOW, Ours.STRATEGY_OPTIONS):
             return
-        said = [self._options[it] for it in transform.inputs.values() if it in self._options]
+        said = [
+            self._options[source] for source in transform.inputs.values() if source in self._options
+        ]
         for collection in transform.outputs.values() if said else ():
             self._options.setdefault(collection, said[0])
 

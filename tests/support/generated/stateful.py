@@ -7,9 +7,8 @@ from functools import wraps
 from random import Random
 from typing import Any, Final
 
-from beamlike.api.pipelines.coders import PickleCoder
+from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import ANY_SKEW, DoFn, TimestampedValue
-from beamlike.api.pipelines.more_coders import VarIntCoder
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,
     CombiningValueStateSpec,

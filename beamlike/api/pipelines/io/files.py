@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Final, Literal
 
-from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.errors import PipelineError, PipelineTypeError, UnsupportedError
 from beamlike.extras import missing
 
@@ -26,6 +25,20 @@ _CODECS: Final[Mapping[str, str | None]] = {
 """What fsspec calls each compression."""
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+class BeamIOError(PipelineError, OSError):
+    """Files could not be found, read or written.
+
+    Args:
+        msg: What went wrong.
+        exception_details: What was raised for each file, where several were asked for.
+    """
+
+    def __init__(self, msg: str, exception_details: Mapping[Any, Any] | None = None) -> None:
+        details = "" if exception_details is None else f" with exceptions {exception_details}"
+        super().__init__(f"{msg}{details}")
+        self.exception_details = exception_details
 
 
 class CompressionTypes:
@@ -132,11 +145,6 @@ def open_file(
         raise missing(f"{path!r}, as it is compressed,", ["zstandard"], "io") from error
 
 
-def folder_of(path: str) -> str:
-    """The path up to its last slash; empty where it has none."""
-    return path[: path.rfind("/") + 1]
-
-
 def move(source: str, target: str) -> None:
     """Give a file another path, and replace the one of that path.
 
@@ -162,26 +170,3 @@ def remove(path: str) -> None:
             system.rm(inner, recursive=True)
     except OSError as error:
         _LOG.warning("%s cannot be removed: %s", path, error)
-
-
-def check_pattern_has_files(pattern: str) -> None:
-    """Refuse a pattern without files.
-
-    Raises:
-        BeamIOError: With what to write.
-    """
-    if not matching(pattern):
-        raise BeamIOError(
-            f"No files found based on the file pattern {pattern}; write another, or "
-            "validate=False if they come later"
-        )
-
-
-def check_number(value: object, argument: str) -> None:
-    """Refuse what is not a whole number of 0 or more.
-
-    Raises:
-        PipelineError: With what to write.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise PipelineError(f"{argument} must be a whole number of 0 or more, got {value!r}")

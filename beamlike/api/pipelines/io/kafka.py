@@ -156,12 +156,17 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             # Else the query fails where a partition has no later record.
             self._options["startingOffsetsByTimestampStrategy"] = "latest"
         self._by_clock = timestamp_policy == self.processing_time_policy
-        key = _read_by(key_deserializer, _READ, "ReadFromKafka")
-        value = _read_by(value_deserializer, _READ, "ReadFromKafka")
-        self._element = _Record(key, value, with_metadata)
+        key_of = _read_by(key_deserializer, _READ, "ReadFromKafka")
+        value_of = _read_by(value_deserializer, _READ, "ReadFromKafka")
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
-        _check_host(given, "ReadFromKafka")
+        def element(row: Any) -> Any:
+            key, value = key_of(row["key"]), value_of(row["value"])
+            return _record(row, key, value) if with_metadata else (key, value)
+
+        self._element = element
+
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
+        _check_host(pipeline, "ReadFromKafka")
         rows = FromDataFrame(
             self._rows(),
             timestamp="timestamp",
@@ -170,7 +175,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             max_jump=self._max_jump,
             watermark_by=_PARTITION,
         )
-        return given | "Rows" >> rows | "Records" >> Map(self._element)
+        return pipeline | "Rows" >> rows | "Records" >> Map(self._element)
 
     def _rows(self) -> "DataFrame":
         from pyspark.errors import PySparkException
@@ -194,29 +199,17 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         return rows.withColumn("timestamp", F.current_timestamp()) if self._by_clock else rows
 
 
-class _Record:
-    """An element of a row of Spark's ``kafka`` format."""
-
-    def __init__(
-        self, key: Callable[[Any], Any], value: Callable[[Any], Any], with_metadata: bool
-    ) -> None:
-        self._key, self._value, self._with_metadata = key, value, with_metadata
-
-    def __call__(self, row: Any) -> Any:
-        key, value = self._key(row["key"]), self._value(row["value"])
-        if not self._with_metadata:
-            return key, value
-        return Row(
-            topic=row["topic"],
-            partition=row["partition"],
-            offset=row["offset"],
-            timestamp=int(row["timestamp"].timestamp() * 1000),
-            headers=[
-                Row(key=header["key"], value=header["value"]) for header in row["headers"] or ()
-            ],
-            key=key,
-            value=value,
-        )
+def _record(row: Any, key: Any, value: Any) -> Row:
+    """A row of Spark's ``kafka`` format, with what Kafka says of the record."""
+    return Row(
+        topic=row["topic"],
+        partition=row["partition"],
+        offset=row["offset"],
+        timestamp=int(row["timestamp"].timestamp() * 1000),
+        headers=[Row(key=header["key"], value=header["value"]) for header in row["headers"] or ()],
+        key=key,
+        value=value,
+    )
 
 
 class WriteToKafka(PTransform[PCollection[Any], None]):
@@ -256,9 +249,9 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         self._value = _read_by(value_serializer, _WRITE, "WriteToKafka")
         self._with_headers = with_headers
 
-    def expand(self, given: PCollection[Any]) -> None:
-        check_collection(given, self)
-        _check_host(given.pipeline, "WriteToKafka")
+    def expand(self, pcoll: PCollection[Any]) -> None:
+        check_collection(pcoll, self)
+        _check_host(pcoll.pipeline, "WriteToKafka")
         key, value, options = self._key, self._value, self._options
 
         def write(rows: "DataFrame", _number: int) -> None:
@@ -276,4 +269,4 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         columns, make = "key binary, value binary", lambda pair: (key(pair[0]), value(pair[1]))
         if self._with_headers:
             columns, make = f"{columns}, headers {_HEADERS}", record
-        _ = given | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)
+        _ = pcoll | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)

@@ -7,28 +7,27 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, ClassVar, Final
 
-import attrs
-
 from beamlike.api.pipelines.beams_own import needs_beams_sdk, without_beams_own
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.io.files import (
+    BeamIOError,
     Compression,
     CompressionTypes,
     check_compression,
-    check_number,
     check_path,
-    check_pattern_has_files,
     matching,
     open_file,
 )
-from beamlike.api.pipelines.io.writing import ShardNames, Shards, write_files
+from beamlike.api.pipelines.io.writing import Shards, write_files
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
 from beamlike.model.coders import Coder
+from beamlike.model.options import whole_number
 
 __all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "WriteToText"]
 
@@ -40,43 +39,38 @@ _NOT_WRITTEN: Final = (
 """Arguments that only Beam's own SDK takes."""
 
 
-@attrs.frozen
-class _TextFormat:
-    """How text files are read.
+class _ReadFiles(DoFn[str, Any]):
+    """The lines of the files that an element names, maybe each with the name of its file.
 
     Raises:
         PipelineError: An argument cannot be used.
     """
 
-    compression: Compression
-    strip_newlines: bool
-    coder: Coder
-    skip_header_lines: int
-
-    def __attrs_post_init__(self) -> None:
-        check_compression(self.compression)
-        check_number(self.skip_header_lines, "skip_header_lines")
-
-    def lines(self, path: str) -> Iterator[Any]:
-        """The elements of a file."""
-        with open_file(path, "rb", self.compression) as file:
-            for line in islice(file, self.skip_header_lines, None):
-                if self.strip_newlines and line.endswith(b"\n"):
-                    line = line[: -2 if line.endswith(b"\r\n") else -1]
-                yield self.coder.decode(line)
-
-
-class _ReadFiles(DoFn[str, Any]):
-    """The lines of the files that an element names, maybe each with the name of its file."""
-
-    def __init__(self, text: _TextFormat, with_filename: bool) -> None:
-        self._text, self._with_filename = text, with_filename
+    def __init__(
+        self,
+        compression: Compression,
+        strip_newlines: bool,
+        coder: Coder,
+        skip_header_lines: int,
+        with_filename: bool,
+    ) -> None:
+        check_compression(compression)
+        self._compression, self._strip_newlines = compression, strip_newlines
+        self._skipped = whole_number(skip_header_lines, 0, "skip_header_lines", PipelineError)
+        self._coder, self._with_filename = coder, with_filename
 
     def process(self, element: str) -> Iterator[Any]:
         check_path(element, "ReadAllFromText: the name of a file")
         for path in matching(element):
-            for line in self._text.lines(path):
+            for line in self._lines(path):
                 yield (path, line) if self._with_filename else line
+
+    def _lines(self, path: str) -> Iterator[Any]:
+        with open_file(path, "rb", self._compression) as file:
+            for line in islice(file, self._skipped, None):
+                if self._strip_newlines and line.endswith(b"\n"):
+                    line = line[: -2 if line.endswith(b"\r\n") else -1]
+                yield self._coder.decode(line)
 
 
 class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
@@ -117,16 +111,18 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
         super().__init__(**without_beams_own("ReadFromText", label, *_OF_BEAMS_SDK))
         check_path(file_pattern, f"{type(self).__name__} file_pattern")
         self._pattern = file_pattern
-        self._text = _TextFormat(
-            compression_type, strip_trailing_newlines, coder, skip_header_lines
-        )
-        if validate:
-            check_pattern_has_files(file_pattern)
+        how = compression_type, strip_trailing_newlines, coder, skip_header_lines
+        self._read = _ReadFiles(*how, self._with_filename)
+        if validate and not matching(file_pattern):
+            raise BeamIOError(
+                f"No files found based on the file pattern {file_pattern}; write another, or "
+                "validate=False if they come later"
+            )
 
     def expand(self, pbegin: Any) -> PCollection[Any]:
         pipeline = pbegin if isinstance(pbegin, Pipeline) else pbegin.pipeline
         pattern: PCollection[str] = pipeline | "Pattern" >> Create([self._pattern])
-        return pattern | "ReadFiles" >> ParDo(_ReadFiles(self._text, self._with_filename))
+        return pattern | "ReadFiles" >> ParDo(self._read)
 
 
 class ReadFromTextWithFilename(ReadFromText):
@@ -161,8 +157,8 @@ class ReadAllFromText(PTransform[PCollection[str], PCollection[Any]]):
         **label: Any,
     ) -> None:
         super().__init__(**without_beams_own("ReadAllFromText", label, *_OF_BEAMS_SDK))
-        text = _TextFormat(compression_type, strip_trailing_newlines, coder, skip_header_lines)
-        self._read = _ReadFiles(text, with_filename)
+        how = compression_type, strip_trailing_newlines, coder, skip_header_lines
+        self._read = _ReadFiles(*how, with_filename)
 
     def expand(self, names: PCollection[str]) -> PCollection[Any]:
         return names | "ReadFiles" >> ParDo(self._read)
@@ -216,15 +212,15 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         check_path(file_path_prefix, "file_path_prefix")
         check_path(file_name_suffix, "file_name_suffix")
         check_compression(compression_type)
-        check_number(num_shards, "num_shards")
+        number = whole_number(num_shards, 0, "num_shards", PipelineError)
         self._shards = Shards(
-            ShardNames(file_path_prefix, file_name_suffix, shard_name_template is None),
+            *(file_path_prefix, file_name_suffix, shard_name_template is None),
             _as_bytes if coder is None else coder.encode,
             b"\n" if append_trailing_newlines else b"",
             None if header is None else _as_bytes(header),
             None if footer is None else _as_bytes(footer),
             compression_type,
-            max(1, num_shards) if shard_name_template is None else 1,
+            max(1, number) if shard_name_template is None else 1,
         )
 
     def expand(self, pcoll: PCollection[Any]) -> Any:

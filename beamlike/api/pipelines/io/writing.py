@@ -16,14 +16,7 @@ import attrs
 
 from beamlike.api.pipelines.elements import Create, FlatMap, Map
 from beamlike.api.pipelines.groups import GroupByKey
-from beamlike.api.pipelines.io.files import (
-    Compression,
-    folder_of,
-    matching,
-    move,
-    open_file,
-    remove,
-)
+from beamlike.api.pipelines.io.files import Compression, matching, move, open_file, remove
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
@@ -40,45 +33,13 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 @attrs.frozen
-class ShardNames:
-    """Paths of the files of a collection.
-
-    >>> ShardNames("out", ".txt").path(1, 12)
-    'out-00001-of-00012.txt'
-
-    Args:
-        prefix: How the paths begin.
-        suffix: How they end.
-        numbered: Whether the window, if there is one, and the number of the shard stand between.
-    """
-
-    prefix: str
-    suffix: str = ""
-    numbered: bool = True
-
-    def path(self, shard: int, shards: int, window: BoundedWindow | None = None) -> str:
-        """The path of a shard, of so many; of a window, if the collection has some."""
-        return self._filled(self.prefix, f"{shard:05}", shards, window, self.suffix)
-
-    def pattern(self, shards: int, window: BoundedWindow | None = None) -> re.Pattern[str]:
-        """What the paths of all shards match, whatever their numbers are."""
-        before, after = re.escape(self.prefix), re.escape(self.suffix)
-        escaped = None if window is None else re.escape(f"{window}")
-        return re.compile(self._filled(before, r"\d{5,}", shards, escaped, after))
-
-    def _filled(self, before: str, number: str, shards: int, window: Any, after: str) -> str:
-        if not self.numbered:
-            return before + after
-        of_window = "" if window is None else f"-{window}"
-        return f"{before}{of_window}-{number}-of-{shards:05}{after}"
-
-
-@attrs.frozen
 class Shards:
     """Text files that a collection is written into.
 
     Args:
-        names: Their paths.
+        prefix: How their paths begin.
+        suffix: How they end.
+        numbered: Whether the window, if there is one, and the number of the shard stand between.
         encode: Makes bytes of an element.
         line_end: What follows each element.
         header: The first line; None: there is none.
@@ -88,7 +49,9 @@ class Shards:
         folder: The hidden folder that they are written into.
     """
 
-    names: ShardNames
+    prefix: str
+    suffix: str
+    numbered: bool
     encode: Callable[[Any], bytes]
     line_end: bytes
     header: bytes | None
@@ -97,26 +60,29 @@ class Shards:
     number: int
     folder: str = ""
 
+    @property
+    def _parent(self) -> str:
+        return self.prefix[: self.prefix.rfind("/") + 1]
+
+    @property
+    def _name(self) -> str:
+        return self.prefix[len(self._parent) :]
+
     def in_new_folder(self) -> "Shards":
         """These files, with a hidden folder that no other run has."""
-        parent = folder_of(self.names.prefix)
-        name = self.names.prefix[len(parent) :]
-        return attrs.evolve(self, folder=f"{parent}.temp-{name}-{uuid4().hex}")
+        return attrs.evolve(self, folder=f"{self._parent}.temp-{self._name}-{uuid4().hex}")
 
     def write(self, values: Iterable[Any], shard: int) -> str:
         """Write elements into the file of a shard, and return its path in the hidden folder."""
         # The end of the name says how the file is compressed.
-        ending = self.names.prefix[len(folder_of(self.names.prefix)) :] + self.names.suffix
-        path = f"{self.folder}/{shard:05}-{uuid4().hex}.{ending}"
-        header = () if self.header is None else (self.header + self.line_end,)
-        footer = () if self.footer is None else (self.footer + self.line_end,)
+        path = f"{self.folder}/{shard:05}-{uuid4().hex}.{self._name}{self.suffix}"
         with open_file(path, "wb", self.compression) as file:
-            for line in header:
-                file.write(line)
+            if self.header is not None:
+                file.write(self.header + self.line_end)
             for value in values:
                 file.write(self.encode(value) + self.line_end)
-            for line in footer:
-                file.write(line)
+            if self.footer is not None:
+                file.write(self.footer + self.line_end)
         return path
 
     def publish(
@@ -131,12 +97,14 @@ class Shards:
                 nothing is lost.
         """
         sources = sorted(written)
-        after = f"-pane-{pane}{self.names.suffix}" if pane else self.names.suffix
-        names = attrs.evolve(self.names, suffix=after)
-        fits = names.pattern(len(sources), window)
-        targets = [names.path(shard, len(sources), window) for shard in range(len(sources))]
-        parent = folder_of(names.prefix)
-        older = [path for path in matching(f"{parent}*") if fits.fullmatch(path)]
+        before = self.prefix if window is None else f"{self.prefix}-{window}"
+        after = f"-pane-{pane}{self.suffix}" if pane else self.suffix
+        targets, fits = [f"{self.prefix}{after}"], re.escape(f"{self.prefix}{after}")
+        if self.numbered:
+            after = f"-of-{len(sources):05}{after}"
+            targets = [f"{before}-{shard:05}{after}" for shard in range(len(sources))]
+            fits = rf"{re.escape(before)}-\d{{5,}}{re.escape(after)}"
+        older = [path for path in matching(f"{self._parent}*") if re.fullmatch(fits, path)]
         older = [path for path in older if path not in targets]
         if older:
             _LOG.warning("Deleting %d existing files in target path", len(older))
@@ -160,22 +128,17 @@ def write_files(pcoll: PCollection[Any], shards: Shards) -> Any:
     """
     pcoll.pipeline.writes_itself = True
     shards = shards.in_new_folder()
-    folder = shards.folder
-    pcoll.pipeline.on_finish.append(lambda: remove(folder))
-    if pcoll.is_bounded:
-        return _write_all(pcoll, shards)
-    return _write_panes(pcoll, shards)
+    pcoll.pipeline.on_finish.append(lambda: remove(shards.folder))
+    return _write_all(pcoll, shards) if pcoll.is_bounded else _write_panes(pcoll, shards)
 
 
-class _InOneWindow(WindowInto):
+def _in_one_window() -> WindowInto:
     """All elements in one window, of which there is one pane."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            GlobalWindows(),
-            trigger=DefaultTrigger(),
-            accumulation_mode=AccumulationMode.DISCARDING,
-        )
+    return WindowInto(
+        GlobalWindows(),
+        trigger=DefaultTrigger(),
+        accumulation_mode=AccumulationMode.DISCARDING,
+    )
 
 
 class _Nothing:
@@ -183,17 +146,17 @@ class _Nothing:
 
 
 def _write_all(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
-    count = shards.number
     names = pcoll.pipeline.free_label("Shards")
-    marks = pcoll.pipeline | names >> Create([(shard, _Nothing()) for shard in range(count)])
-    numbered = pcoll | "Number" >> ParDo(_NumberInTurn(count))
+    nothing = [(shard, _Nothing()) for shard in range(shards.number)]
+    marks = pcoll.pipeline | names >> Create(nothing)
+    numbered = pcoll | "Number" >> ParDo(_NumberInTurn(shards.number))
     return (
-        (numbered | "Elements" >> _InOneWindow(), marks | "Marks" >> _InOneWindow())
+        (numbered | "Elements" >> _in_one_window(), marks | "Marks" >> _in_one_window())
         | "WithMarks" >> Flatten()
         | "Group" >> GroupByKey()
         | "WriteShards" >> Map(_write_shard, shards)
         | "GroupShards" >> GroupByKey()
-        | "NameShards" >> FlatMap(_publish_all, shards)
+        | "NameShards" >> FlatMap(lambda paths: shards.publish(paths[1]))
     )
 
 
@@ -214,11 +177,6 @@ def _write_shard(numbered: tuple[int, Iterable[Any]], shards: Shards) -> tuple[N
     return None, shards.write(values, shard)
 
 
-def _publish_all(grouped: tuple[None, Iterable[str]], shards: Shards) -> list[str]:
-    """Name what was written."""
-    return shards.publish(grouped[1])
-
-
 def _write_panes(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
     if isinstance(pcoll.windowing.window_fn, windowfns.GlobalWindows):
         raise PipelineError(
@@ -229,19 +187,17 @@ def _write_panes(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
         pcoll
         | "Pair" >> Map(lambda value: (None, value))
         | "GroupByWindow" >> GroupByKey()
-        | "WriteWindow" >> ParDo(_WritePane(shards))
+        | "WriteWindow" >> FlatMap(_write_pane, shards)
     )
 
 
-class _WritePane(DoFn[Any, Any]):
-    """Writes each pane, and names its files."""
-
-    def __init__(self, shards: Shards) -> None:
-        self._shards = shards
-
-    def process(
-        self, element: Any, window: Any = DoFn.WindowParam, pane: Any = DoFn.PaneInfoParam
-    ) -> list[str]:
-        values, count = list(element[1]), self._shards.number
-        paths = [self._shards.write(values[shard::count], shard) for shard in range(count)]
-        return self._shards.publish(paths, window, pane.index)
+def _write_pane(
+    element: Any,
+    shards: Shards,
+    window: Any = DoFn.WindowParam,
+    pane: Any = DoFn.PaneInfoParam,
+) -> list[str]:
+    """Write a pane, and name its files."""
+    values, count = list(element[1]), shards.number
+    paths = [shards.write(values[shard::count], shard) for shard in range(count)]
+    return shards.publish(paths, window, pane.index)

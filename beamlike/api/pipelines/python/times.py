@@ -4,7 +4,7 @@ Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -14,9 +14,9 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import BoundedWindow, TimestampedValue
+from beamlike.api.pipelines.python.windows import TimestampedValue
 from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.variables import K, R, T
+from beamlike.api.pipelines.variables import R
 from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["Reify", "WithTimestamps"]
@@ -47,6 +47,16 @@ class WithTimestamps(times.WithTimestamps):
         return moment(at, "timestamp")
 
 
+class _Shown(PTransform[Any, Any]):
+    """Elements together with what a function shows of them."""
+
+    step: ClassVar[str]
+    shows: ClassVar[Callable[..., Iterable[Any]]]
+
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        return pcoll | self.step >> FlatMap(type(self).shows)
+
+
 class Reify:
     """Transforms that make event time and windows a part of the elements.
 
@@ -56,59 +66,47 @@ class Reify:
     Source: Beam Python ``Reify``.
     """
 
-    class Timestamp(PTransform[Any, Any]):
+    class Timestamp(_Shown):
         """Each element as a `TimestampedValue`."""
 
-        def expand(self, given: PCollection[T]) -> PCollection[T]:
-            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp)
-            return shown
+        step = "AddTimestampInfo"
 
-    class TimestampInValue(PTransform[Any, Any]):
+        @staticmethod
+        def shows(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
+            yield TimestampedValue(element, timestamp)
+
+    class TimestampInValue(_Shown):
         """Each pair of key and value with a `TimestampedValue` in place of the value."""
 
-        def expand(
-            self, given: PCollection[tuple[K, T]]
-        ) -> PCollection[tuple[K, TimestampedValue[T]]]:
-            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp_inside)
-            return shown
+        step = "AddTimestampInfo"
 
-    class Window(PTransform[Any, Any]):
+        @staticmethod
+        def shows(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
+            key, value = element
+            yield key, TimestampedValue(value, timestamp)
+
+    class Window(_Shown):
         """Each element with its event time and its window, once for each window."""
 
-        def expand(self, given: PCollection[T]) -> PCollection[tuple[T, Any, BoundedWindow]]:
-            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window)
-            return shown
+        step = "AddWindowInfo"
 
-    class WindowInValue(PTransform[Any, Any]):
+        @staticmethod
+        def shows(
+            element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
+        ) -> Iterable[Any]:
+            yield element, timestamp, window
+
+    class WindowInValue(_Shown):
         """Each pair with its value, event time and window in place of the value."""
 
-        def expand(
-            self, given: PCollection[tuple[K, T]]
-        ) -> PCollection[tuple[K, tuple[T, Any, BoundedWindow]]]:
-            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window_inside)
-            return shown
+        step = "AddWindowInfo"
 
-
-def _with_timestamp(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-    yield TimestampedValue(element, timestamp)
-
-
-def _with_timestamp_inside(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-    key, value = element
-    yield key, TimestampedValue(value, timestamp)
-
-
-def _with_window(
-    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-) -> Iterable[Any]:
-    yield element, timestamp, window
-
-
-def _with_window_inside(
-    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-) -> Iterable[Any]:
-    key, value = element
-    yield key, (value, timestamp, window)
+        @staticmethod
+        def shows(
+            element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
+        ) -> Iterable[Any]:
+            key, value = element
+            yield key, (value, timestamp, window)
 
 
 class ApplyPerKey(stateful.ApplyPerKey[R]):

@@ -3,7 +3,7 @@
 Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 """
 
-from typing import Any, Final, Never
+from typing import Any
 
 from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.api.pipelines.python.model_fns import model_window_fn
@@ -18,7 +18,7 @@ from beamlike.model.options import (
     ClosingBehaviorLike,
     OnTimeBehaviorLike,
     TimestampCombinerLike,
-    argument_meant,
+    by_name,
 )
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
@@ -84,6 +84,7 @@ class WindowInto(AnyWindowInto):
     Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
     """
 
+    @by_name("WindowInto", PipelineError)
     def __init__(
         self,
         windowfn: WindowFn | windowfns.WindowFn | None = None,
@@ -95,10 +96,7 @@ class WindowInto(AnyWindowInto):
         closing_behavior: ClosingBehaviorLike | None = None,
         on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
-        **unknown: Never,
     ) -> None:
-        for name in unknown:
-            raise PipelineError(argument_meant(name, "WindowInto", _WINDOWING))
         lateness = None
         if allowed_lateness is not None:
             lateness = in_millis(allowed_lateness, "WindowInto allowed_lateness")
@@ -147,9 +145,3 @@ class WindowInto(AnyWindowInto):
                 )
             parts["accumulation"] = AccumulationMode.DISCARDING
         return parts
-
-
-_WINDOWING: Final = (
-    *("windowfn", "trigger", "accumulation_mode", "timestamp_combiner", "allowed_lateness"),
-    *("closing_behavior", "on_time_behavior", "strategy"),
-)

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import Distinct
 from beamlike.api.pipelines.scio.call import Call, combined, combined_globally
-from beamlike.api.pipelines.scio.dofns import Present
+from beamlike.api.pipelines.scio.dofns import FailOnEmpty
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
@@ -257,7 +257,7 @@ def _combining(verb: str, by_key: bool) -> Transform:
             return _per_key(call, fn) if by_key else _with_default(call, fn)
         suffix = "_by_key" if by_key else ""
         instead = f"fold{suffix}(zero, op) or aggregate{suffix}(zero, seq_op, comb_op)"
-        present = Present(call.name, instead, keyed=by_key)
+        present = FailOnEmpty(call.name, instead, keyed=by_key)
         combine = combined if by_key else _without_default
         return call.composed(
             lambda elements: Call(combine(elements, fn), "Present").apply_dofn(present)

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
 from beamlike.api.pipelines.elements import Create
-from beamlike.api.pipelines.named import Read
+from beamlike.api.pipelines.job_io import Read
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult
@@ -152,16 +152,16 @@ class ScioContext:
             PipelineError: There are not as many times as elements, or an element has none.
             TimeError: A time cannot be read.
         """
-        given: list[Any] = list(elements)
+        timed: list[Any] = list(elements)
         if timestamps is not None:
             times = list(timestamps)
-            if len(times) != len(given):
+            if len(times) != len(timed):
                 raise PipelineError(
-                    f"parallelize_timestamped got {how_many(len(given), 'element')} and "
+                    f"parallelize_timestamped got {how_many(len(timed), 'element')} and "
                     f"{how_many(len(times), 'timestamp')}; give one for each"
                 )
-            given = list(zip(given, times, strict=True))
-        return self._create([_timed(it) for it in given], "parallelize_timestamped", name)
+            timed = list(zip(timed, times, strict=True))
+        return self._create([_timed(pair) for pair in timed], "parallelize_timestamped", name)
 
     def test_stream(
         self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None
@@ -236,10 +236,10 @@ class ScioContext:
 
     def union_all(self, collections: "Iterable[SCollection[T]]") -> SCollection[T]:
         """The elements of several collections as one; of none, an empty one."""
-        given = list(collections) if isinstance(collections, Iterable) else [collections]
-        if self._next_name is not None and given and isinstance(given[0], SCollection):
-            given[0] = named(given[0], self._next_name)
-        return union(given, "union_all") if given else self.empty()
+        members = list(collections) if isinstance(collections, Iterable) else [collections]
+        if self._next_name is not None and members and isinstance(members[0], SCollection):
+            members[0] = named(members[0], self._next_name)
+        return union(members, "union_all") if members else self.empty()
 
     def wrap(self, collection: PCollection[T]) -> SCollection[T]:
         """A collection of Beam's with Scio's verbs; its `internal` is the way back.
@@ -312,8 +312,8 @@ class ScioContext:
     def _start(
         self, transform: PTransform[Pipeline, PCollection[T]], verb: str, name: str | None
     ) -> SCollection[T]:
-        given = self._next_name if name is None else name
-        label = self.pipeline.free_label(verb) if given is None else given
+        wanted = self._next_name if name is None else name
+        label = self.pipeline.free_label(verb) if wanted is None else wanted
         return self._apply(label >> transform)
 
     def _apply(self, transform: PTransform[Pipeline, PCollection[T]]) -> SCollection[T]:
@@ -330,18 +330,18 @@ class _Steps(PTransform[Pipeline, PCollection[Any]]):
     def __init__(self, steps: Script) -> None:
         self._steps = steps
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
-        node = ReadNode(given.label, (), self._steps, bounded=False)
-        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
+        node = ReadNode(pipeline.label, (), self._steps, bounded=False)
+        return pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
-def _timed(given: Any) -> Timestamped[Any]:
-    if isinstance(given, Timestamped):
-        return given
-    if not isinstance(given, tuple) or len(given) != 2:
+def _timed(element: Any) -> Timestamped[Any]:
+    if isinstance(element, Timestamped):
+        return element
+    if not isinstance(element, tuple) or len(element) != 2:
         raise PipelineError(
-            f"parallelize_timestamped needs pairs of an element and its time, got {given!r}; "
+            f"parallelize_timestamped needs pairs of an element and its time, got {element!r}; "
             "write (element, time), or give the times apart: "
             "parallelize_timestamped(elements, timestamps)"
         )
-    return TimestampedValue(*given)
+    return TimestampedValue(*element)

@@ -46,7 +46,7 @@ class WithTimestampedValue(DoFn[tuple[K, V], tuple[K, tuple[V, int]]]):
         return [(key, (value, timestamp))]
 
 
-class Present(DoFn[Any, Any]):
+class FailOnEmpty(DoFn[Any, Any]):
     """The one value of each pane, which a combine function put into a tuple.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.elements import Filter
 from beamlike.api.pipelines.groups import check_fanout
-from beamlike.api.pipelines.named import SaveAs
+from beamlike.api.pipelines.job_io import SaveAs
 from beamlike.api.pipelines.pairs import Partition
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call, checked_name, named, union
@@ -241,7 +241,7 @@ def _hashed(number: int, element: Any) -> int:
 def _partition(call: Call, number: Any, fn: Any) -> Any:
     if callable(number):
         return _parts(
-            Call(call.collection, call.verb, number), 2, lambda it: 0 if number(it) else 1
+            Call(call.collection, call.verb, number), 2, lambda element: 0 if number(element) else 1
         )
     if fn is None:
         raise call.error(
@@ -270,7 +270,9 @@ def _partition_by_key(call: Call, keys: Any, key_of: Callable[[Any], Any]) -> di
 
 
 def _parts(call: Call, number: int, part: Callable[[Any], Any]) -> Any:
-    return call.apply(call.naming_the_verb(lambda: Partition(lambda it, _: part(it), number)))
+    return call.apply(
+        call.naming_the_verb(lambda: Partition(lambda element, _: part(element), number))
+    )
 
 
 def _union_all(_call: None, collections: Any) -> Any:

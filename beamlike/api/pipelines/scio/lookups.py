@@ -111,7 +111,7 @@ class AsSet(AsSideInput[T]):
     Source: Scio ``asSetSingletonSideInput``.
     """
 
-    def seen(self, items: list[Any], label: str) -> frozenset[Any]:
+    def build_view(self, items: list[Any], label: str) -> frozenset[Any]:
         return frozenset(items)
 
 
@@ -288,12 +288,17 @@ TRANSFORMS: Final = {
     "reify_as_list_in_global_window": _reify_all("list"),
     "reify_as_iterable_in_global_window": _reify_all("iterable"),
     "cross": _looking(
-        "list", lambda it, small: [(it, other) for other in small], takes_side_inputs=False
+        "list",
+        lambda element, small: [(element, other) for other in small],
+        takes_side_inputs=False,
     ),
     "hash_lookup": _looking(
-        "multi_map", lambda it, small: (it, small.get(it, [])), "map", takes_side_inputs=False
+        "multi_map",
+        lambda element, small: (element, small.get(element, [])),
+        "map",
+        takes_side_inputs=False,
     ),
-    "hash_filter": _looking("set_singleton", lambda it, small: it in small, "filter"),
+    "hash_filter": _looking("set_singleton", lambda element, small: element in small, "filter"),
     "as_map_side_input": lambda call: SideInput(AsUniqueDict(call.collection)),
     "as_multi_map_side_input": lambda call: SideInput(AsMultiMap(call.collection)),
     "reify_as_map_in_global_window": _reify_all("map"),

@@ -120,7 +120,7 @@ def _apply_per_key(call: Call, fn: Any) -> Any:
 
 def _group_map(call: Call, key_of: Callable[[Any], Any], value_of: Callable[[Any], Any]) -> Any:
     def group(elements: Any) -> Any:
-        return elements.map(lambda it: (key_of(it), value_of(it))).group_by_key()
+        return elements.map(lambda element: (key_of(element), value_of(element))).group_by_key()
 
     return call.composed(group)
 
@@ -132,16 +132,16 @@ TRANSFORMS: Final = {
     "map_keys": lambda call, fn: call.map(lambda pair: (fn(pair[0]), pair[1])),
     "map_values": lambda call, fn: call.map(lambda pair: (pair[0], fn(pair[1]))),
     "flat_map_values": _flat_map_values,
-    "filter_values": lambda call, fn: call.flat_map(lambda it: (it,) if fn(it[1]) else ()),
+    "filter_values": lambda call, fn: call.flat_map(lambda pair: (pair,) if fn(pair[1]) else ()),
     "group_by_key": lambda call: call.apply(GroupByKey()),
     "hash_partition_by_key": _hash_partition_by_key,
     "with_hot_key_fanout": with_fanout,
     "apply_per_key": _apply_per_key,
     "flatten_values": lambda call: _flat_map_values(call, iter),
-    "group_by": lambda call, fn: call.composed(lambda it: it.key_by(fn).group_by_key()),
+    "group_by": lambda call, fn: call.composed(lambda elements: elements.key_by(fn).group_by_key()),
     "group_map": _group_map,
     "group_map_reduce": lambda call, fn, op: call.composed(
-        lambda it: it.key_by(fn).reduce_by_key(op)
+        lambda elements: elements.key_by(fn).reduce_by_key(op)
     ),
 }
 """What the verbs do."""

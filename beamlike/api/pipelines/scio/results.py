@@ -75,11 +75,10 @@ class ScioResult(ABC):
 
     def distribution(self, distribution: Distribution) -> MetricResult:
         """The numbers of a distribution; None if there are none."""
-        found = [
-            distribution_at_step.committed
-            for distribution_at_step in self.distribution_at_steps(distribution).values()
+        at_steps = [
+            result.committed for result in self.distribution_at_steps(distribution).values()
         ]
-        return _total(distribution.name, reduce(DistributionData.merged, found) if found else None)
+        return _total(distribution.name, reduce(DistributionData.merged, at_steps or [None]))
 
     def gauge(self, gauge: Gauge) -> MetricResult:
         """The latest value of a gauge; None if it was not set.
@@ -93,50 +92,51 @@ class ScioResult(ABC):
                 f"the gauge {gauge.name.name!r} was set by several steps, {list(found)}, and which "
                 "of them was the last is not known; ask gauge_at_steps(gauge)"
             )
-        return _total(gauge.name, next((it.committed for it in found.values()), None))
+        return _total(gauge.name, next((result.committed for result in found.values()), None))
 
     def counter_at_steps(self, counter: Counter) -> dict[str, MetricResult]:
         """What was counted, by step."""
-        return self._at_steps("counters", counter, Counter)
+        return self._at_steps(Counter, counter)
 
     def distribution_at_steps(self, distribution: Distribution) -> dict[str, MetricResult]:
         """The numbers of a distribution, by step."""
-        return self._at_steps("distributions", distribution, Distribution)
+        return self._at_steps(Distribution, distribution)
 
     def gauge_at_steps(self, gauge: Gauge) -> dict[str, MetricResult]:
         """The latest value of a gauge, by step."""
-        return self._at_steps("gauges", gauge, Gauge)
+        return self._at_steps(Gauge, gauge)
 
     @property
     def all_counters(self) -> dict[MetricName, MetricResult]:
         """All counters of the run."""
-        return self._all("counters", lambda name: self.counter(Counter(name)))
+        return self._all(Counter, self.counter)
 
     @property
     def all_distributions(self) -> dict[MetricName, MetricResult]:
         """All distributions of the run."""
-        return self._all("distributions", lambda name: self.distribution(Distribution(name)))
+        return self._all(Distribution, self.distribution)
 
     @property
     def all_gauges(self) -> dict[MetricName, MetricResult]:
         """All gauges of the run, see `gauge`."""
-        return self._all("gauges", lambda name: self.gauge(Gauge(name)))
+        return self._all(Gauge, self.gauge)
 
-    def _at_steps(self, kind: Any, metric: Any, wanted: Any) -> dict[str, MetricResult]:
-        if not isinstance(metric, wanted):
+    def _at_steps(self, cls: Any, metric: Any) -> dict[str, MetricResult]:
+        if not isinstance(metric, cls):
+            name = cls.__name__.lower()
             raise PipelineError(
-                f"a {wanted.__name__.lower()} of a result is asked for by the metric itself, got "
-                f'{metric!r}; write ScioMetrics.{wanted.__name__.lower()}("name")'
+                f"a {name} of a result is asked for by the metric itself, got {metric!r}; write "
+                f'ScioMetrics.{name}("name")'
             )
         asked = MetricsFilter().with_name(metric.name.name)
-        found = self.metrics().values(asked.with_namespace(metric.name.namespace))[kind]
-        return {it.key.step: it for it in found}
+        results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.kind]
+        return {result.key.step: result for result in results}
 
     def _all(
-        self, kind: Any, ask: Callable[[MetricName], MetricResult]
+        self, cls: Any, total: Callable[[Any], MetricResult]
     ) -> dict[MetricName, MetricResult]:
-        names = dict.fromkeys(it.key.metric for it in self.metrics().values()[kind])
-        return {name: ask(name) for name in names}
+        names = dict.fromkeys(result.key.metric for result in self.metrics().values()[cls.kind])
+        return {name: total(cls(name)) for name in names}
 
 
 def _named(namespace: str | type, name: str | None) -> tuple[str | type, Any]:

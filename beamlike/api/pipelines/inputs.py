@@ -9,7 +9,6 @@ from beamlike.errors import PipelineTypeError, TypeCheckError
 class Elements:
     """Elements on their way through a pipeline: what `PCollection` is to a transform."""
 
-    element_type: Any
     pipeline: Any
 
 
@@ -23,44 +22,41 @@ class Collections:
         raise NotImplementedError
 
 
-class Start:
+class PipelineRoot:
     """Where transforms that read nothing begin: what `Pipeline` is to them."""
 
 
-def collections_in(given: Any) -> Iterator[Any]:
+def collections_in(inputs: Any) -> Iterator[Any]:
     """The collections in what a transform was given or made."""
-    if isinstance(given, Elements):
-        yield given
-    elif isinstance(given, Mapping):
-        yield from collections_in(list(given.values()))
-    elif isinstance(given, tuple | list | Collections):
-        for each in given:
-            yield from collections_in(each)
+    if isinstance(inputs, Elements):
+        yield inputs
+    elif isinstance(inputs, Mapping):
+        yield from collections_in(list(inputs.values()))
+    elif isinstance(inputs, tuple | list | Collections):
+        for part in inputs:
+            yield from collections_in(part)
 
 
-def pipelines_of(given: Any, label: str) -> Iterator[Any]:
+def pipelines_of(inputs: Any, label: str) -> Iterator[Any]:
     """The pipelines to which belongs what the transform of this label was given.
 
     Raises:
         PipelineError: Something of it belongs to none.
     """
-    if isinstance(given, Start):
-        yield given
-    elif isinstance(given, Elements):
-        yield given.pipeline
-    elif isinstance(given, Mapping):
-        for each in given.values():
-            yield from pipelines_of(each, label)
-    elif isinstance(given, tuple | list):
-        for each in given:
-            yield from pipelines_of(each, label)
-    elif given is None:
+    if isinstance(inputs, PipelineRoot):
+        yield inputs
+    elif isinstance(inputs, Elements):
+        yield inputs.pipeline
+    elif isinstance(inputs, Mapping | tuple | list):
+        for part in inputs.values() if isinstance(inputs, Mapping) else inputs:
+            yield from pipelines_of(part, label)
+    elif inputs is None:
         raise TypeCheckError(
             f"{label!r} was applied to the output of a transform that has no output; "
             "let its expand return a collection, or apply this one to what it reads"
         )
     else:
         raise PipelineTypeError(
-            f"{label!r} was given {given!r}, which is no collection; apply it to a PCollection, "
+            f"{label!r} was given {inputs!r}, which is no collection; apply it to a PCollection, "
             "to several in a tuple, or to a Pipeline"
         )

@@ -30,13 +30,13 @@ class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
     def default_label(self) -> str:
         return f"Read({self.name!r})"
 
-    def expand(self, given: Pipeline) -> PCollection[T]:
+    def expand(self, pipeline: Pipeline) -> PCollection[T]:
         if self.source is None:
             raise PipelineError(
-                f"{given.label!r}: nothing says what input {self.name!r} is; write "
+                f"{pipeline.label!r}: nothing says what input {self.name!r} is; write "
                 f"Read({self.name!r}, source), or run the job in a JobTest that has it"
             )
-        return given | self.source
+        return pipeline | self.source
 
 
 class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
@@ -53,14 +53,14 @@ class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
     def default_label(self) -> str:
         return f"SaveAs({self.name!r})"
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
         if self.sink is None:
             raise PipelineError(
-                f"{given.pipeline.label!r}: nothing says where output {self.name!r} goes; write "
+                f"{pcoll.pipeline.label!r}: nothing says where output {self.name!r} goes; write "
                 f"SaveAs({self.name!r}, sink), or run the job in a JobTest that looks at it"
             )
-        given | self.sink
-        return given
+        pcoll | self.sink
+        return pcoll
 
 
 def _checked(owner: str, what: str, name: str, transform: object) -> str:

@@ -6,12 +6,11 @@ Source: Beam Python ``CallableWrapperDoFn``.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from beamlike.api.pipelines.dofn import DoFn, Plain, plain_outputs
-from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, get_type_hints
+from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.transform import function_label
 
 
-class Calling(DoFn[Any, Any]):
+class FlatMapFn(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""
 
     means = Plain.LISTED
@@ -28,16 +27,6 @@ class Calling(DoFn[Any, Any]):
     def called(self) -> Callable[..., Any]:
         return self.fn
 
-    def default_type_hints(self) -> IOTypeHints | None:
-        opened = getattr(self.fn, "opens", False)
-        function = self.fn.__wrapped__ if opened else self.fn  # type: ignore[attr-defined]
-        hints = get_type_hints(function).with_defaults(annotations_of(function))
-        if opened:  # its parameters are the parts of an element
-            hints = IOTypeHints(None, hints.made)
-        if self.means is Plain.KEPT:  # whatever a condition answers
-            return IOTypeHints(hints.taken)
-        return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)
-
     def plain(self) -> Plain:
         return self.means
 
@@ -45,14 +34,14 @@ class Calling(DoFn[Any, Any]):
         return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
 
 
-class Made(Calling):
+class MapFn(FlatMapFn):
     means = Plain.MADE
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return (self.fn(element, *args, **kwargs),)
 
 
-class Filtering(Calling):
+class FilterFn(FlatMapFn):
     means = Plain.KEPT
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:

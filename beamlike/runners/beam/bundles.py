@@ -1,0 +1,17 @@
+"""Functions of the graph that take bundles."""
+
+from collections.abc import Iterable
+
+from beamlike.model.bundle import Windowed
+from beamlike.model.graph import Do
+
+
+class BundleDo(Do):
+    """A function that takes whole bundles, and leaves elements as they are, as Beam has it."""
+
+    @property
+    def changes_elements(self) -> bool:
+        return False
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")

@@ -1,0 +1,44 @@
+"""What transforms are applied to."""
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError
+
+
+def test_a_transform_is_applied_to_collections():
+    for given in ("text", 5):
+        with pytest.raises(PipelineError) as refusal:
+            _ = given | beam.Map(str)  # type: ignore[operator]
+        assert str(refusal.value) == (
+            f"'Map(str)' was given {given!r}, which is no collection; apply it to a PCollection, "
+            "to several in a tuple, or to a Pipeline"
+        )
+
+
+def test_a_transform_of_one_collection_is_given_one():
+    pipeline = beam.Pipeline()
+    words = pipeline | beam.Create(["a"])
+    for number, transform in enumerate((beam.Map(str), beam.GroupByKey(), beam.WindowInto())):
+        with pytest.raises(PipelineError) as refusal:
+            _ = (words, words) | f"It {number}" >> transform
+        assert str(refusal.value) == (
+            f"'It {number}' needs one collection, got 2; put them into one with Flatten(), or "
+            "apply it to each"
+        )
+    with pytest.raises(PipelineError) as refusal:
+        _ = pipeline | beam.Map(str)  # type: ignore[operator]
+    assert str(refusal.value) == (
+        "'Map(str)' needs a PCollection as input. Got a PBegin/Pipeline instead. Start from a "
+        "collection, for example pipeline | Create(...) | Map(...)"
+    )
+
+
+def test_a_source_starts_from_the_pipeline():
+    words = beam.Pipeline() | beam.Create(["a"])
+    with pytest.raises(PipelineError) as refusal:
+        _ = words | "More" >> beam.Create(["b"])  # type: ignore[operator]
+    assert str(refusal.value) == (
+        "'More' starts from the pipeline, and was applied to <PCollection of 'Create'>; write "
+        "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
+    )
