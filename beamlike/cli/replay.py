@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, Final
 
-from beamlike.cli.argument_types import REFUSED, as_path, place
+from beamlike.cli.argument_types import REFUSED, Parser, as_path, place
 from beamlike.cli.scenarios import (
     Outcome,
     Reading,
@@ -107,38 +107,28 @@ _WIDTH: Final = 100
 _NARROWEST: Final = 60
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=place,
-        metavar="FILE",
-        help="a transcript (JSON, UTF-8), or a folder",
-    )
-    parser.add_argument(
+    take = parser.take
+    take("FILES", "a transcript (JSON, UTF-8), or a folder", place, nargs="+", metavar="FILE")
+    take(
         "--host",
+        "memory: the reference machine (default); local: the runtime of production in this "
+        "process, without Spark; spark: one real streaming query, in which all run side by side",
         choices=("memory", "local", "spark"),
         default="memory",
-        help="memory: the reference machine (default); local: the runtime of production in this "
-        "process, without Spark; spark: one real streaming query, in which all run side by side",
     )
-    parser.add_argument(
+    take(
         "--format",
+        "how to show what came out (default: table)",
         choices=(*FORMATS, "html"),
         default="table",
-        help="how to show what came out (default: table)",
     )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="add in words what happened and why (table, timeline)",
-    )
-    parser.add_argument(
-        "--out",
-        type=as_path,
-        metavar="FILE.html",
-        help="where to write the page of --format html; a file that is there is replaced",
+    take("--explain", "add in words what happened and why (table, timeline)")
+    take(
+        "--out FILE.html",
+        "where to write the page of --format html; a file that is there is replaced",
+        as_path,
     )
 
 
