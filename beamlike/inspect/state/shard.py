@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -51,18 +51,17 @@ def rows_in_ms(rows: pa.Table, trigger: SavedTrigger | None, unit: Resolution) -
         return rows
     targets = () if trigger is None else (f"t{slot}" for slot in trigger.instants)
     rows = coarser(rows, (*_INSTANTS, *targets), factor)
-    end = rows.column("end").to_numpy()
-    place = rows.column_names.index("end")
     # A millisecond that has begun counts: no window is empty.
-    rows = rows.set_column(place, "end", pa.chunked_array([pa.array(-(-end // factor))]))
-    timers = rows.column("processing_timers").combine_chunks()
-    place = rows.column_names.index("processing_timers")
-    rows = rows.set_column(place, "processing_timers", _list_in_ms(timers, factor))
+    rows = _replaced(rows, "end", lambda end: pa.array(-(-end.to_numpy() // factor)))
+    rows = _replaced(rows, "processing_timers", lambda timers: _list_in_ms(timers, factor))
     if "unretracted_panes" in rows.column_names:
-        panes = rows.column("unretracted_panes").combine_chunks()
-        place = rows.column_names.index("unretracted_panes")
-        rows = rows.set_column(place, "unretracted_panes", _panes_in_ms(panes, factor))
+        rows = _replaced(rows, "unretracted_panes", lambda panes: _panes_in_ms(panes, factor))
     return rows
+
+
+def _replaced(rows: pa.Table, name: str, convert: Callable[[pa.Array], pa.Array]) -> pa.Table:
+    place, column = rows.column_names.index(name), rows.column(name).combine_chunks()
+    return rows.set_column(place, name, pa.chunked_array([convert(column)]))
 
 
 def _list_in_ms(timers: pa.Array, factor: int) -> pa.Array:
@@ -84,7 +83,7 @@ def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, values, type=lists.type)
 
 
-_COLUMNS: Final[Mapping[str, pa.DataType]] = {
+ROW_COLUMNS: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
     **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),
     "end_timer_set": pa.bool_(),
@@ -267,13 +266,13 @@ def _check_columns(table: pa.Table) -> None:
     Raises:
         ValueError: Naming a column that is missing, or is not what it should be.
     """
-    for name in _COLUMNS:
+    for name in ROW_COLUMNS:
         if name not in table.column_names:
             raise ValueError(f"its rows have no column {name!r}")
     if len(set(table.column_names)) < table.num_columns:
         raise ValueError("two columns of its rows have one name")
     for field in table.schema:
-        kind = _COLUMNS.get(field.name)
+        kind = ROW_COLUMNS.get(field.name)
         if _SLOT.fullmatch(field.name) or field.name == "size":
             kind = pa.int64()
         if kind is not None and field.type != kind:

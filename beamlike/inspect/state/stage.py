@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from beamlike.errors import StateError
 from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
 from beamlike.inspect.state.keys import key_texts, row_sizes
-from beamlike.inspect.state.shard import KeyOfState, SavedShard, clocks_of_keys
+from beamlike.inspect.state.shard import ROW_COLUMNS, KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
@@ -20,6 +20,7 @@ from beamlike.machine.userstate.running import GC_DELAY
 from beamlike.model.session_merging import ENDED
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
 from beamlike.runtime.store.index import UNREADABLE
@@ -28,53 +29,26 @@ TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)
 _ALL_OF_TIME = MAX_TIMESTAMP - MIN_TIMESTAMP
 
-COMMON = pa.schema(
-    [
-        ("stage", pa.string()),
-        ("operator", pa.int32()),
-        ("shard", pa.int32()),
-        ("key", pa.string()),
-        ("start", TIME),
-        ("end", TIME),
-        ("closed", pa.bool_()),
-        ("new_elements", pa.int64()),
-        ("size", pa.int64()),
-        ("timing", pa.string()),
-        ("index", pa.int64()),
-        ("nonspeculative", pa.int64()),
-        ("standing", pa.int64()),
-        ("hold", TIME),
-        ("due_event", TIME),
-        ("due_clock", TIME),
-        ("bytes", pa.int64()),
-        ("finished", pa.int64()),
-        ("values", pa.list_(pa.int64())),
-    ]
+
+def columns(ddl: str) -> pa.Schema:
+    """The columns of a table of saved state, whose instants count milliseconds."""
+    return pa.schema(
+        [
+            field.with_type(TIME) if pa.types.is_timestamp(field.type) else field
+            for field in read_columns(ddl)
+        ]
+    )
+
+
+COMMON = columns(
+    "stage string, operator int, shard int, key string, start timestamp, end timestamp, "
+    "closed boolean, new_elements bigint, size bigint, timing string, index bigint, "
+    "nonspeculative bigint, standing bigint, hold timestamp, due_event timestamp, "
+    "due_clock timestamp, bytes bigint, finished bigint, values array<bigint>"
 )
 """The columns that windows of every grouping have."""
 
-_OWN = frozenset(
-    (
-        *(
-            "start",
-            "end",
-            "output_watermark",
-            "finished",
-            "new_elements",
-            "element_hold",
-            "end_timer_set",
-        ),
-        *(
-            "processing_timers",
-            "timing",
-            "index",
-            "nonspeculative",
-            "unretracted_panes",
-            "size",
-            "bucket",
-        ),
-    )
-)
+_OWN = frozenset((*ROW_COLUMNS, "unretracted_panes", "size"))
 """Columns of saved rows besides keys, trigger values and accumulators."""
 
 
