@@ -18,7 +18,7 @@ from beamlike.api.pipelines.named import Read, SaveAs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.testing.pipelines.checks import Checks, TestLine
+from beamlike.testing.pipelines.checks import Check, Checks, TestLine
 
 Makes = Callable[[Any], Any] | Mapping[Any, Any]
 
@@ -217,7 +217,7 @@ class Wiring:
         assertion(made)
         if len(checks) == before:
             text = f"this asserts nothing of output {transform.name!r}; write expect(out).to(...)"
-            checks.add(place, lambda run: f"{text} in it")
+            checks.add([Check(place, lambda run: f"{text} in it")])
 
     def cache(self, key: Any) -> Callable[[], Any]:
         """What makes the content of a cache."""
