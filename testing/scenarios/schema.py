@@ -90,15 +90,14 @@ class Form:
     def write(self, value: Any) -> dict[str, Any]:
         """The object of a value."""
         document = {
-            field.name: field.write(getattr(value, field.attribute))
+            field.name: (field.write(getattr(value, field.attribute)), field)
             for field in self.fields
             if field.write is not None
         }
-        defaults = {field.name: field.default for field in self.fields if not field.always}
         return {
-            name: it
-            for name, it in document.items()
-            if name not in defaults or it != defaults[name]
+            name: written
+            for name, (written, field) in document.items()
+            if field.always or written != field.default
         }
 
 
