@@ -8,13 +8,7 @@ from beamlike.errors import TestStreamError
 from beamlike.machine.events import Drop, DropReason, Pane, ReasonLike, RowProblem
 from beamlike.model.fingerprint import on_one_line
 from beamlike.model.panes import PaneInfo, Timing, TimingLike
-from beamlike.model.time import (
-    DurationLike,
-    InstantLike,
-    duration_ms,
-    instant_ms,
-    show_duration,
-)
+from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code

@@ -21,13 +21,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.trigger_cases import (
-    MOVES,
-    TriggerCase,
-    TriggerMoment,
-    same,
-    shown,
-)
+from beamlike.testing.contracts.trigger_cases import MOVES, TriggerCase, TriggerMoment, same, shown
 from beamlike.testing.contracts.values import (
     ContractAssertionError,
     UserFunctionRaised,

@@ -23,11 +23,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.failures import Failure
-from beamlike.testing.pipelines.beam_matchers import (
-    BeamAssertException,
-    TestWindowedValue,
-    reified,
-)
+from beamlike.testing.pipelines.beam_matchers import BeamAssertException, TestWindowedValue, reified
 from beamlike.testing.pipelines.collections import asking, results_of
 from beamlike.testing.streams.results import Matcher, Results
 

@@ -260,9 +260,7 @@ def is_not_empty() -> Matcher:
     return BeamMatcher("is_not_empty", check)
 
 
-def equal_to_per_window(
-    expected_window_to_elements: Mapping[WindowLike, Iterable[Any]],
-) -> Matcher:
+def equal_to_per_window(expected_window_to_elements: Mapping[WindowLike, Iterable[Any]]) -> Matcher:
     """Exactly these elements in each of these windows, and none in any other.
 
     Args:

@@ -165,9 +165,7 @@ class Checks:
         self._error: _Error | None = None
 
     def open(
-        self,
-        todo: str = "add .to(...) or .not_to(...) with a matcher",
-        about: Edge | None = None,
+        self, todo: str = "add .to(...) or .not_to(...) with a matcher", about: Edge | None = None
     ) -> Callable[[Ask], None]:
         """Another assertion, on the calling line; what to check is given later.
 

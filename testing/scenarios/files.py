@@ -39,12 +39,7 @@ from beamlike.testing.scenarios.limits import (
     read_limited,
 )
 from beamlike.testing.scenarios.places import Place, read_json
-from beamlike.testing.scenarios.results import (
-    Expected,
-    compare,
-    read_drops,
-    read_panes,
-)
+from beamlike.testing.scenarios.results import Expected, compare, read_drops, read_panes
 from beamlike.testing.scenarios.schema import read_script, read_windowing
 from beamlike.viz.table import shorten
 
