@@ -73,11 +73,8 @@ def _pane(output: Output, pane: Pane) -> dict[str, Any]:
         "value": pane.value,
         "window": _window(pane.window),
         "timestamp_ms": pane.timestamp,
+        **attrs.asdict(info),
         "timing": info.timing.value,
-        "index": info.index,
-        "nonspeculative_index": info.nonspeculative_index,
-        "is_first": info.is_first,
-        "is_last": info.is_last,
     }
     return entry | {"retraction": True} if pane.retraction else entry
 
