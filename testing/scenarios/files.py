@@ -291,8 +291,8 @@ def _check_function(
 
 def _check_asserted(place: Place, steps: int) -> None:
     """What an original test states is for people; only its spelling is checked."""
-    others = ("complete", "dropped_count", "matchers", "diverges", "values_of_original_aggregation")
-    fields = place.fields((), ("panes", *others))
+    unread = ("complete", "dropped_count", "matchers", "diverges", "values_of_original_aggregation")
+    fields = place.fields((), ("panes", *unread))
     if "panes" in fields:
         read_panes(fields["panes"], False, steps)
 

@@ -168,10 +168,10 @@ class _Code:
             value = getattr(strategy, part)
             if value is not getattr(plain, part):
                 given[part] = value.value
-        written = {"window": self.made(strategy.window_fn)}
+        written = {"window": self.call_of(strategy.window_fn)}
         for part, value in given.items():
             if part == "trigger":
-                written[part] = self.made(value)
+                written[part] = self.call_of(value)
             else:
                 written[part] = duration_code(value) if part == "allowed_lateness" else f'"{value}"'
         if on_error is not OnFailure.FAIL:
@@ -182,7 +182,7 @@ class _Code:
             written["allow_unsafe_trigger"] = "True"
         return [f"{name}={code}" for name, code in written.items()]
 
-    def made(self, part: Any) -> str:
+    def call_of(self, part: Any) -> str:
         """The call that makes a window function, a trigger or a part of one."""
         form = _FORMS.get(type(part))
         if isinstance(part, CustomTrigger) and part.arguments:
@@ -205,7 +205,7 @@ class _Code:
             elif field.name.endswith("_ms") and not callable(item):
                 code = duration_code(item)
             else:
-                code = self.made(item)
+                code = self.call_of(item)
             yield f"{field.attribute}={code}" if named else code
 
     def _arguments(self, trigger: CustomTrigger[Any]) -> Iterator[str]:
