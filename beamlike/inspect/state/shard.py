@@ -225,20 +225,21 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
         instants["side"] = clocks.side
     for index, state in enumerate(clocks.inputs):
         # A drain puts it past the end of time, so that the watermark, which trails it, is there.
-        if state.greatest is not None and (
-            type(state.greatest) is not int or state.greatest.bit_length() > 63
-        ):
-            greatest = reprlib.repr(state.greatest)
-            raise ValueError(f"the greatest time of input {index} is no instant: {greatest}")
+        greatest = 0 if state.greatest is None else state.greatest
+        if type(greatest) is not int or greatest.bit_length() > 63:
+            shown = reprlib.repr(greatest)
+            raise ValueError(f"the greatest time of input {index} is no instant: {shown}")
         instants[f"input {index}"] = state.active_at
         instants |= {f"shard {of} of input {index}": shard for of, shard in enumerate(state.shards)}
         for part in state.parts:
             if type(part.part) is not str:
-                raise ValueError(
-                    f"the name of a part of input {index} is {reprlib.repr(part.part)}"
-                )
-            instants[f"part {part.part!r} of input {index}"] = part.active_at
-            instants[f"the greatest time of part {part.part!r} of input {index}"] = part.greatest
+                shown = reprlib.repr(part.part)
+                raise ValueError(f"the name of a part of input {index} is {shown}")
+            of_input = f"part {part.part!r} of input {index}"
+            instants |= {
+                of_input: part.active_at,
+                f"the greatest time of {of_input}": part.greatest,
+            }
     unit = resolution_in(identity)
     for what, instant in instants.items():
         if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:

@@ -48,9 +48,6 @@ COMMON = columns(
 )
 """The columns that windows of every grouping have."""
 
-_OWN = frozenset((*ROW_COLUMNS, "unretracted_panes", "size"))
-"""Columns of saved rows besides keys, trigger values and accumulators."""
-
 
 @attrs.frozen(slots=False, eq=False)
 class SavedStage:
@@ -222,13 +219,12 @@ class SavedStage:
             "finished": column["finished"],
             "values": _side_by_side([column[name] for name in slots], count),
         }
+        own = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
+        own |= {*keys, *slots, *_numbered("d", rows)}
         kept = {name: common[name] for name in COMMON.names[:4]}
         kept |= {name: column[name] for name in keys}
         kept |= {name: common[name] for name in COMMON.names[4:]}
-        taken = _OWN | set(keys) | set(slots) | set(_numbered("d", rows))
-        for name in rows.schema.names:
-            if name not in taken:
-                kept[name] = column[name]
+        kept |= {name: column[name] for name in column if name not in own}
         return pa.table(kept)
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
