@@ -269,7 +269,8 @@ class Checks:
 
 
 def _numbered(number: int, place: TestLine, text: str) -> str:
-    return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
+    lines = textwrap.indent(f"{place.code}\n\n{text}", "    ").splitlines()
+    return "\n".join([f"{number}) {place}", *(line.rstrip() for line in lines)])
 
 
 def _all_of(
@@ -279,7 +280,3 @@ def _all_of(
     heading = f"{'the assertion does' if number == 1 else some} not hold:"
     drawn = [asserted.timeline for asserted in groupings]
     return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)
-
-
-def _bare(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.splitlines())

@@ -247,7 +247,9 @@ class SavedStage:
     @property
     def _allowed_lateness(self) -> int | None:
         """How late data may be (ms); None if that is not known."""
-        lateness = self._latest.about.get("allowed lateness", _lateness(self.identity))
+        # Earlier versions left it among the words.
+        words = milliseconds(self.identity.get("allowed lateness", ""))
+        lateness = self._latest.about.get("allowed lateness", words)
         # More than all of time changes nothing, and would be too much for 64 bits.
         return None if lateness is None else min(lateness, _ALL_OF_TIME)
 
@@ -309,11 +311,6 @@ def _expiry(end: Ints, lateness: int) -> Ints:
     # The end of a window is at most a day from the end of time: cut before adding.
     expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
     return np.where(end > last, last, expiry)
-
-
-def _lateness(identity: Mapping[str, str]) -> int | None:
-    """As earlier versions left it among the words."""
-    return milliseconds(identity.get("allowed lateness", ""))
 
 
 def milliseconds(text: str) -> int | None:
