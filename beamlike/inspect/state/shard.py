@@ -112,7 +112,6 @@ class SavedShard:
         next_event: Something changes once the watermark is past this (ms); None: nothing will.
         next_clock: The same of the clock.
         next_side: The same of the side input's own watermark, in a look-up.
-        earliest_hold: Where its windows hold the output watermark, ms; None: none does.
         rows: Its windows, see `beamlike.runtime.store.state`.
         stored: Bytes of all its blobs.
         record: What it was sent, if that was recorded.
@@ -129,7 +128,6 @@ class SavedShard:
     next_event: int | None
     next_clock: int | None
     next_side: int | None
-    earliest_hold: int | None
     rows: pa.Table
     stored: int
     record: StateRecord | None = None
@@ -147,7 +145,7 @@ class SavedShard:
         _check_version(identity)
         try:
             _check_header(identity, header)
-            event, timer, hold = (_least(columns[it]) for it in ("event", "timer", "hold"))
+            event, timer = _least(columns["event"]), _least(columns["timer"])
             # Earlier versions had none, as of what only keys with watermarks of their own have.
             side = _least(columns.get("side", ()))
             unit, about = resolution_in(identity), _about(header)
@@ -165,7 +163,6 @@ class SavedShard:
                 in_ms(event, unit),
                 in_ms(timer, unit),
                 in_ms(side, unit),
-                in_ms(hold, unit),
                 rows_in_ms(_living(contents, blobs), trigger, unit),
                 sum(map(len, blobs.values())),
                 StateRecord.read(blobs.get),
