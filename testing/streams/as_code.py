@@ -153,27 +153,20 @@ class _Code:
     ) -> list[str]:
         """The arguments of ``TestStream.run``."""
         plain = WindowingStrategy(strategy.window_fn)
-        given: dict[str, Any] = {
-            "trigger": strategy.trigger,
-            "accumulation": strategy.accumulation.value,
-            "allowed_lateness": strategy.allowed_lateness,
+        asked = () if strategy.trigger == t.DefaultTrigger() else _ASKED
+        given = {
+            part: getattr(strategy, part)
+            for part in (*_ASKED, *_CHOICES)
+            if part in asked or getattr(strategy, part) != getattr(plain, part)
         }
-        if strategy.trigger == t.DefaultTrigger():
-            given = {
-                part: value
-                for part, value in given.items()
-                if getattr(strategy, part) != getattr(plain, part)
-            }
-        for part in _CHOICES:
-            value = getattr(strategy, part)
-            if value is not getattr(plain, part):
-                given[part] = value.value
+        given = {
+            part: value.value if isinstance(value, Enum) else value for part, value in given.items()
+        }
         written = {"window": self.call_of(strategy.window_fn)}
         for part, value in given.items():
-            if part == "trigger":
-                written[part] = self.call_of(value)
-            else:
-                written[part] = duration_code(value) if part == "allowed_lateness" else f'"{value}"'
+            written[part] = f'"{value}"' if isinstance(value, str) else self.call_of(value)
+        if "allowed_lateness" in given:
+            written["allowed_lateness"] = duration_code(strategy.allowed_lateness)
         if on_error is not OnFailure.FAIL:
             written["on_error"] = f'"{on_error.value}"'
         if aggregate is not None and aggregate != Collect():
@@ -270,6 +263,8 @@ _FORMS: Final = {
     for form in (*WINDOW_FNS.values(), *TRIGGERS.values(), DELAY, ALIGN)
     if not issubclass(form.cls, CustomTrigger)
 }
+_ASKED: Final = ("trigger", "accumulation", "allowed_lateness")
+"""What a pipeline has to say where a window may emit several panes."""
 _CHOICES: Final = (
     *("timestamp_combiner", "closing_behavior", "on_time_behavior", "late_check", "unchanged"),
 )
