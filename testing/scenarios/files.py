@@ -32,9 +32,7 @@ from beamlike.testing.scenarios.limits import (
     MOST_BYTES,
     MOST_UNREADABLE,
     MOST_VALUES,
-    check_collected,
-    check_firings,
-    check_size,
+    check_run,
     check_steps,
     read_limited,
 )
@@ -243,10 +241,7 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         _check_function(place, aggregation, level, strategy, function)
     check_steps(fields["steps"])
     script = read_script(fields["steps"])
-    check_size(fields["steps"], strategy, script)
-    check_collected(fields["steps"], strategy, AGGREGATIONS[aggregation], script)
-    if function is not None:
-        check_firings(fields["steps"], strategy, function, script)
+    check_run(fields["steps"], strategy, AGGREGATIONS[aggregation], function, script)
     if "asserted" in fields:
         _check_asserted(fields["asserted"], len(script))
     reasons = fields["contested_reason"].items() if "contested_reason" in fields else []
