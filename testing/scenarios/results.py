@@ -99,8 +99,8 @@ def _window(window: Window) -> list[int] | str:
 
 def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected panes; a complete scenario states every field of each."""
-    entries = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
-    return tuple({"retraction": False} | entry for entry in entries)
+    panes = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
+    return tuple({"retraction": False} | pane for pane in panes)
 
 
 def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
@@ -159,15 +159,16 @@ def compare(expected: Expected, run: Run, *, any_order: bool) -> list[str]:
     """
     document = to_document(run)
     panes = [{"retraction": False} | pane for pane in document["panes"]]
-    found = []
-    if expected.panes is not None:
-        found += _Comparison("pane", any_order).differences(
-            expected.panes, panes, expected.complete
-        )
-    if expected.dropped is not None:
-        found += _Comparison("drop", False).differences(
-            expected.dropped, document["dropped"], expected.complete
-        )
+    kinds = (
+        (_Comparison("pane", any_order), expected.panes, panes),
+        (_Comparison("drop", False), expected.dropped, document["dropped"]),
+    )
+    found = [
+        difference
+        for comparison, wanted, came in kinds
+        if wanted is not None
+        for difference in comparison.differences(wanted, came, expected.complete)
+    ]
     return found + _misplaced_withdrawals(panes)
 
 

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -317,16 +317,14 @@ class KeyOfState:
 
 def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[KeyOfState]:
     """The watermarks of the keys of some shards; none if there is one for all keys."""
-    tables = [shard.of_keys for shard in shards if shard.of_keys is not None]
+    clocks: list[KeyOfState] = []
+    width = len(attrs.fields(KeyClock))
     try:
-        return [clock for table in tables for clock in _clocks_in(table, in_bytes=in_bytes)]
+        for table in (shard.of_keys for shard in shards if shard.of_keys is not None):
+            keys = key_texts(table.columns[:-width], table.num_rows, in_bytes=in_bytes)
+            fields = (column.to_pylist() for column in table.columns[-width:])
+            for key, *own in zip(keys.to_pylist(), *fields, strict=True):
+                clocks.append(KeyOfState(key, KeyClock(*own)))
     except UNREADABLE as error:
         raise StateError(f"the watermarks of keys are none: {error}") from error
-
-
-def _clocks_in(table: pa.Table, *, in_bytes: bool) -> Iterator[KeyOfState]:
-    width = table.num_columns - len(attrs.fields(KeyClock))
-    keys = key_texts(table.columns[:width], table.num_rows, in_bytes=in_bytes)
-    fields = (column.to_pylist() for column in table.columns[width:])
-    for key, *own in zip(keys.to_pylist(), *fields, strict=True):
-        yield KeyOfState(key, KeyClock(*own))
+    return clocks
