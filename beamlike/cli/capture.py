@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Final
 
 from beamlike.cli.argument_types import Parser, as_path, place, whole_number
@@ -88,16 +87,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         print(text, end="")
     else:
-        _write(args.out, text)
+        try:
+            args.out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise EnvironmentProblem(f"--out {args.out} cannot be written: {error}") from error
     for line in captured.results():
         print(line, file=sys.stderr)
     written = how_many(captured.elements, "element")
     print(f"beamlike: {written} of {captured.key!r} written", file=sys.stderr)
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise EnvironmentProblem(f"--out {path} cannot be written: {error}") from error

@@ -144,7 +144,6 @@ def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGro
         from beamlike.testing.plugin.reports import (
             UNKNOWN,
             FailedTest,
-            groupings_of,
             is_plain,
             leaves_of,
         )
@@ -155,13 +154,14 @@ def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGro
         alone = ran if len(leaves) == 1 else ()
         number = 0
         for leaf in leaves:
-            groupings = groupings_of(leaf, alone)
+            groupings = alone if is_plain(leaf) else ()
+            if drawn := isinstance(leaf, PaneAssertionError):
+                groupings = leaf.groupings
             if not groupings:
                 if ran and not alone and is_plain(leaf):
                     leaf.add_note(UNKNOWN)
                 continue
             number += 1
-            drawn = isinstance(leaf, PaneAssertionError)
             with _noting_problems(leaf):  # the others can still be shown
                 _add_note(item, leaf, FailedTest(item.nodeid, groupings, drawn, searched, number))
 
