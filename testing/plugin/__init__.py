@@ -141,12 +141,7 @@ def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGro
     If that fails a note says so, but what matters is the failure of the test.
     """
     with _noting_problems(error):
-        from beamlike.testing.plugin.reports import (
-            UNKNOWN,
-            FailedTest,
-            is_plain,
-            leaves_of,
-        )
+        from beamlike.testing.plugin.reports import UNKNOWN, FailedTest, is_plain, leaves_of
 
         searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
         leaves = list(leaves_of(error))
@@ -154,7 +149,7 @@ def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGro
         alone = ran if len(leaves) == 1 else ()
         number = 0
         for leaf in leaves:
-            groupings = alone if is_plain(leaf) else ()
+            groupings = tuple(alone) if is_plain(leaf) else ()
             if drawn := isinstance(leaf, PaneAssertionError):
                 groupings = leaf.groupings
             if not groupings:
