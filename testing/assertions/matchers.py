@@ -30,17 +30,6 @@ from beamlike.testing.spelling import read_window
 from beamlike.testing.streams.results import Matcher, Results
 from beamlike.viz.table import shorten
 
-__all__ = [
-    "in_combined_non_late_panes",
-    "in_early_global_window_panes",
-    "in_early_pane",
-    "in_final_pane",
-    "in_late_pane",
-    "in_on_time_pane",
-    "in_only_pane",
-    "in_window",
-]
-
 _ELEMENT_WIDTH: Final = 200
 
 
