@@ -6,7 +6,6 @@ Source: Beam Python ``apache_beam.testing.util``.
 """
 
 import glob
-import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from io import BytesIO, TextIOWrapper
@@ -22,6 +21,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.pipelines.beam_matchers import BeamAssertException, TestWindowedValue, reified
+from beamlike.testing.pipelines.checks import takes
 from beamlike.testing.pipelines.collections import asking, results_of
 from beamlike.testing.streams.results import Matcher, Results
 
@@ -127,7 +127,7 @@ def has_at_least_one(
 
     Source: Beam Python ``has_at_least_one``.
     """
-    if not _takes(criterion, 4):
+    if not takes(criterion, 4):
         raise TestStreamError(
             "has_at_least_one calls its criterion with an element, its timestamp, its window and "
             "its pane; write lambda element, timestamp, window, pane: ..."
@@ -141,21 +141,6 @@ def has_at_least_one(
             raise BeamAssertException("Failed assert: nothing matches criterion")
 
     assert_that(input, check, label, reify_windows=True)
-
-
-def _takes(function: object, count: int) -> bool:
-    """Whether a function can be called with so many arguments; yes if it does not say."""
-    if not callable(function):
-        return False
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some functions in C have no signature
-        return True
-    try:
-        signature.bind(*range(count))
-    except TypeError:
-        return False
-    return True
 
 
 def open_shards(glob_pattern: str, mode: str = "rt", encoding: str | None = "utf-8") -> IO[Any]:

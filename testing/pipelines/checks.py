@@ -66,6 +66,17 @@ def _lines_of(frame: FrameType) -> tuple[int, int]:
     return first, last
 
 
+def takes(function: object, count: int) -> bool:
+    """Whether a function can be called with so many arguments; yes if it does not say."""
+    try:
+        inspect.signature(function).bind(*range(count))  # type: ignore[arg-type]
+    except TypeError:  # also of what cannot be called at all
+        return False
+    except ValueError:  # some functions in C have no signature
+        return True
+    return True
+
+
 _creations: Final = count()
 
 

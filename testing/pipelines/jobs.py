@@ -3,7 +3,6 @@
 Source: Scio ``JobTest``.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +22,7 @@ from beamlike.testing.pipelines.checks import (
     opened,
     pending_assertions,
     report_unrun,
+    takes,
 )
 from beamlike.testing.pipelines.contexts import TestPipeline
 from beamlike.testing.pipelines.runs import Kind, metric_check, metric_words
@@ -283,7 +283,7 @@ class JobTest:
         given = (_JobContext(pipeline, wiring), MappingProxyType(self._args))
         pipeline.wiring = wiring
         try:
-            self._job(*given[: _number_of_arguments(self._job)])
+            self._job(*given[: 1 + takes(self._job, 2)])
         finally:
             pipeline.wiring = before
         try:
@@ -315,11 +315,3 @@ class _JobContext(ScioContext):
 
 def _cache_key(uri: str | Sequence[str]) -> str | tuple[str, ...]:
     return uri if isinstance(uri, str) else tuple(uri)
-
-
-def _number_of_arguments(job: Callable[..., object]) -> int:
-    try:
-        inspect.signature(job).bind(None, None)
-    except TypeError:
-        return 1
-    return 2

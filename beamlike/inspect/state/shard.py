@@ -26,7 +26,9 @@ from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
 from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
 
-_INSTANTS = ("start", "output_watermark", "element_hold")
+_INSTANTS = (
+    *("start", "output_watermark", "element_hold", "processing_timers", "unretracted_panes"),
+)
 
 
 def clock_in_ms(clock: Clock, unit: Resolution) -> Clock:
@@ -50,13 +52,11 @@ def rows_in_ms(rows: pa.Table, trigger: SavedTrigger | None, unit: Resolution) -
     if factor == 1 or not rows.num_rows:
         return rows
     targets = () if trigger is None else (f"t{slot}" for slot in trigger.instants)
-    rows = coarser(rows, (*_INSTANTS, *targets), factor)
+    for name in (*_INSTANTS, *targets):
+        if name in rows.column_names:
+            rows = _replaced(rows, name, lambda instants: _instants_in_ms(instants, factor))
     # A millisecond that has begun counts: no window is empty.
-    rows = _replaced(rows, "end", lambda end: pa.array(-(-end.to_numpy() // factor)))
-    rows = _replaced(rows, "processing_timers", lambda timers: _list_in_ms(timers, factor))
-    if "unretracted_panes" in rows.column_names:
-        rows = _replaced(rows, "unretracted_panes", lambda panes: _panes_in_ms(panes, factor))
-    return rows
+    return _replaced(rows, "end", lambda end: pa.array(-(-end.to_numpy() // factor)))
 
 
 def _replaced(rows: pa.Table, name: str, convert: Callable[[pa.Array], pa.Array]) -> pa.Table:
@@ -64,23 +64,18 @@ def _replaced(rows: pa.Table, name: str, convert: Callable[[pa.Array], pa.Array]
     return rows.set_column(place, name, pa.chunked_array([convert(column)]))
 
 
-def _list_in_ms(timers: pa.Array, factor: int) -> pa.Array:
-    table = coarser(pa.table({"at": timers.values}), ("at",), factor)
-    return _with_values(timers, table.column("at").combine_chunks())
-
-
-def _panes_in_ms(panes: pa.Array, factor: int) -> pa.Array:
-    fields = list(panes.type.value_type)
-    names = [field.name for field in fields]
-    table = pa.table([panes.values.field(name) for name in names], names=names)
-    table = coarser(table, ("timestamp", "start", "end"), factor)
-    columns = [table.column(name).combine_chunks() for name in names]
-    return _with_values(panes, pa.StructArray.from_arrays(columns, fields=fields))
-
-
-def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
-    offsets = pc.fill_null(lists.offsets, 0)
-    return pa.ListArray.from_arrays(offsets, values, type=lists.type)
+def _instants_in_ms(array: pa.Array, factor: int) -> pa.Array:
+    """Instants, lists of them, or lists of panes with instants."""
+    dtype = array.type
+    if pa.types.is_list(dtype):
+        offsets = pc.fill_null(array.offsets, 0)
+        return pa.ListArray.from_arrays(offsets, _instants_in_ms(array.values, factor), type=dtype)
+    if pa.types.is_struct(dtype):
+        parts = {field.name: array.field(field.name) for field in dtype}
+        for name in ("timestamp", "start", "end"):
+            parts[name] = _instants_in_ms(parts[name], factor)
+        return pa.StructArray.from_arrays(list(parts.values()), fields=list(dtype))
+    return coarser(pa.table({"at": array}), ("at",), factor).column("at").combine_chunks()
 
 
 ROW_COLUMNS: Final[Mapping[str, pa.DataType]] = {

@@ -219,12 +219,12 @@ class SavedStage:
             "finished": column["finished"],
             "values": _side_by_side([column[name] for name in slots], count),
         }
-        own = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
-        own |= {*keys, *slots, *_numbered("d", rows)}
+        machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
+        machine |= {*keys, *slots, *_numbered("d", rows)}
         kept = {name: common[name] for name in COMMON.names[:4]}
         kept |= {name: column[name] for name in keys}
         kept |= {name: common[name] for name in COMMON.names[4:]}
-        kept |= {name: column[name] for name in column if name not in own}
+        kept |= {name: column[name] for name in column if name not in machine}
         return pa.table(kept)
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
