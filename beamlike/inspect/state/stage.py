@@ -198,19 +198,20 @@ class SavedStage:
         start, end = whole(column["start"]), whole(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
         processing_timers = column["processing_timers"].combine_chunks()
-        common: dict[str, Any] = {
+        machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
+        machine |= {*keys, *slots, *_numbered("d", rows)}
+        table: dict[str, Any] = {
             "stage": pa.array([self.name] * count, pa.string()),
             "operator": np.full(count, self.operator, np.int32),
             "shard": np.full(count, number, np.int32),
             "key": key_texts([column[name] for name in keys], count, in_bytes=self.in_pipeline),
+            **{name: column[name] for name in keys},
             "start": pa.array(start, mask=is_global).cast(TIME),
             "end": pa.array(end, mask=is_global).cast(TIME),
             "closed": self._closed(rows),
             "new_elements": column["new_elements"],
             "size": _elements(column.get("size", pa.nulls(count, pa.int64()))),
-            "timing": column["timing"],
-            "index": column["index"],
-            "nonspeculative": column["nonspeculative"],
+            **{name: column[name] for name in ("timing", "index", "nonspeculative")},
             "standing": _lengths(column.get("unretracted_panes"), count),
             "hold": self._hold(shard, rows, end),
             "due_event": self._due(shard, rows, end),
@@ -218,14 +219,9 @@ class SavedStage:
             "bytes": row_sizes(rows),
             "finished": column["finished"],
             "values": _side_by_side([column[name] for name in slots], count),
+            **{name: column[name] for name in column if name not in machine},
         }
-        machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
-        machine |= {*keys, *slots, *_numbered("d", rows)}
-        kept = {name: common[name] for name in COMMON.names[:4]}
-        kept |= {name: column[name] for name in keys}
-        kept |= {name: common[name] for name in COMMON.names[4:]}
-        kept |= {name: column[name] for name in column if name not in machine}
-        return pa.table(kept)
+        return pa.table(table)
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """Where each window holds the output watermark of its shard; see `ColumnShard`."""
