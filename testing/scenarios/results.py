@@ -13,22 +13,15 @@ from typing import Any, Final
 import attrs
 
 from beamlike.machine.events import Drop, Pane
+from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.scenarios.places import Place
 from beamlike.testing.scenarios.schema import read_key
 
 PANE_FIELDS: Final = (
-    "step",
-    "key",
-    "value",
-    "window",
-    "timestamp_ms",
-    "timing",
-    "index",
-    "nonspeculative_index",
-    "is_first",
-    "is_last",
+    *("step", "key", "value", "window", "timestamp_ms"),
+    *(field.name for field in attrs.fields(PaneInfo)),
 )
 DROP_FIELDS: Final = ("step", "key", "value", "ts_ms", "window", "reason")
 
@@ -140,7 +133,7 @@ _CHECKS: Final[Mapping[str, Callable[[Place], object]]] = {
     "key": read_key,
     "value": lambda place: None,
     "window": _check_window,
-    "timing": lambda place: place.one_of(("EARLY", "ON_TIME", "LATE", "UNKNOWN")),
+    "timing": lambda place: place.one_of(timing.value for timing in Timing),
     "is_first": Place.flag,
     "is_last": Place.flag,
     "retraction": Place.flag,
