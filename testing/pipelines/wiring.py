@@ -194,8 +194,9 @@ class Wiring:
         self._caches = _Defined("takes", "dist cache", ".dist_cache({!r}, content)", caches or {})
         self._overrides = checked_overrides(overrides)
         self._around = around
-        outer = [] if around is None else [*around._in_force.values()]
-        self._in_force = checked_overrides([*outer, *self._overrides.values()])
+        self._in_force: dict[str, TransformOverride] = checked_overrides(
+            [*(() if around is None else around._in_force.values()), *self._overrides.values()]
+        )
         self._seen: dict[str, None] = {}
 
     def in_place_of(

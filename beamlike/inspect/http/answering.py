@@ -5,10 +5,7 @@ import http.client
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
-
-if TYPE_CHECKING:
-    from beamlike.inspect.http.serving import Listening
+from typing import Any, BinaryIO, Final, cast
 
 GONE: Final = (ConnectionError, TimeoutError)
 """What is raised once a reader has left."""
@@ -84,9 +81,9 @@ class Answering(BaseHTTPRequestHandler):
         self.rfile = cast(Any, _Request(cast(BinaryIO, self.rfile)))
 
     @property
-    def _site(self) -> "Listening":
-        site: Listening = self.server.site  # type: ignore[attr-defined]
-        return site
+    def _site(self) -> Any:
+        """The `beamlike.inspect.http.serving.Listening` whose request it is."""
+        return self.server.site  # type: ignore[attr-defined]
 
     def do_GET(self) -> None:
         site = self._site

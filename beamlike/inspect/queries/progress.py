@@ -104,14 +104,17 @@ class Counts:
         """From one of the query's observed metrics; None if it is none of beamlike's."""
         if not metrics.keys() >= _ALWAYS:
             return None
+        counts: dict[str, Any] = {
+            **{name: metrics.get(name) or 0 for name in ("elements", "retractions", "merges")},
+            **{name: metrics.get(known) for name, known in _AS_THEY_ARE.items()},
+        }
         return cls(
             _beginning(metrics, _PANES),
             _beginning(metrics, _DROPPED),
             metrics.get(_WINDOWS_OPEN),
             metrics.get("watermark"),
             is_source=_WINDOWS_OPEN not in metrics,
-            **{name: metrics.get(name) or 0 for name in ("elements", "retractions", "merges")},
-            **{name: metrics.get(known) for name, known in _AS_THEY_ARE.items()},
+            **counts,
         )
 
     def then(self, after: "Counts") -> "Counts":
