@@ -170,7 +170,9 @@ def _says_nothing(
         why = "no pane was selected, and no such window occurs"
         to_do = "name a window that occurs, or write be_empty if that is meant"
         seen = {output.effect.window for output in results.run.outputs}
-        windows = sorted((window for window in seen if window is not None), key=_bounds)
+        windows = sorted(
+            (window for window in seen if window is not None), key=attrgetter("start", "end")
+        )
         facts = [*facts, ("windows", some_lines(map(str, windows)) or "none")]
     return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)))
 
@@ -181,10 +183,6 @@ def show_element(element: Any, *, stamped: bool) -> str:
         pair, timestamp = element
         return f"{shorten(pair, _ELEMENT_WIDTH)} at {show_instant(timestamp)}"
     return shorten(element, _ELEMENT_WIDTH)
-
-
-def _bounds(window: Window) -> tuple[int, int]:
-    return window.start, window.end
 
 
 @attrs.frozen

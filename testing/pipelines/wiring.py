@@ -66,7 +66,9 @@ class TransformOverride:
     @staticmethod
     def of_iter_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Pairs of each element and everything that is made of it, as `of_iter`."""
-        pairs = _override("of_iter_kv", name, makes, takes, _paired_with_each)
+        pairs = _override(
+            "of_iter_kv", name, makes, takes, lambda element, values: [(element, v) for v in values]
+        )
         return TransformOverride(_name(name), FlatMap(pairs))
 
     @staticmethod
@@ -126,10 +128,6 @@ def _override(
 
     override.__name__ = f"override of {name}"
     return override
-
-
-def _paired_with_each(element: Any, values: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(element, value) for value in values]
 
 
 def _name(name: object) -> str:

@@ -198,6 +198,7 @@ class SavedStage:
         start, end = whole(column["start"]), whole(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
         processing_timers = column["processing_timers"].combine_chunks()
+        size = column.get("size", pa.nulls(count, pa.int64()))
         machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
         machine |= {*keys, *slots, *_numbered("d", rows)}
         table: dict[str, Any] = {
@@ -210,7 +211,8 @@ class SavedStage:
             "end": pa.array(end, mask=is_global).cast(TIME),
             "closed": self._closed(rows),
             "new_elements": column["new_elements"],
-            "size": _elements(column.get("size", pa.nulls(count, pa.int64()))),
+            # End events count for more in a saved size.
+            "size": pc.bit_wise_and(size, pa.scalar(ENDED - 1)),
             **{name: column[name] for name in ("timing", "index", "nonspeculative")},
             "standing": _lengths(column.get("unretracted_panes"), count),
             "hold": self._hold(shard, rows, end),
@@ -313,11 +315,6 @@ def milliseconds(text: str) -> int | None:
     """The number in words such as ``60000 ms``; None if they are no such words."""
     number = text.removesuffix(" ms")
     return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
-
-
-def _elements(size: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """How many elements windows of a saved size have: end events count for more in it."""
-    return pc.bit_wise_and(size, pa.scalar(ENDED - 1))
 
 
 def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
