@@ -74,18 +74,9 @@ from beamlike.testing.assertions.values import (
     satisfy,
     satisfy_single_value,
 )
-from beamlike.testing.contracts.combine_fn import (
-    CombineFnAssertionError,
-    check_combine_fn,
-)
-from beamlike.testing.contracts.trigger import (
-    TriggerAssertionError,
-    check_trigger,
-)
-from beamlike.testing.contracts.window_fn import (
-    WindowFnAssertionError,
-    check_window_fn,
-)
+from beamlike.testing.contracts.combine_fn import CombineFnAssertionError, check_combine_fn
+from beamlike.testing.contracts.trigger import TriggerAssertionError, check_trigger
+from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from beamlike.testing.dataframes.query import QueryTest
 from beamlike.testing.pipelines.beam import assert_that
 from beamlike.testing.pipelines.beam_matchers import (

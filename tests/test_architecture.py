@@ -423,7 +423,6 @@ def test_all_stands_where_something_reads_it() -> None:
     read = {*PUBLIC, *(it for entry in HERE.values() for it in entry.split())}
     read |= {"beamlike.model.triggers", "beamlike.model.options"}
     read |= {"beamlike.runners.beam.sdk"}  # what it hands on of Beam's
-    read |= {f"beamlike.testing.assertions.{name}" for name in ("matchers", "values")}
     having = {
         name
         for name, path in MODULES.items()

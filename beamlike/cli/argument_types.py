@@ -24,6 +24,27 @@ class Parser(argparse.ArgumentParser):
             how["suggest_on_error"] = True
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **how)
 
+    def take(
+        self, spec: str, help: str, type: Callable[[str], Any] | None = None, **how: Any
+    ) -> None:
+        """Describe an argument, as ``add_argument`` of argparse does.
+
+        Args:
+            spec: ``"FILE"``, or an option and what its value is called, ``"--batch N"``. An
+                option alone is a flag.
+            help: What it means.
+            type: What reads it.
+            how: What else argparse has to know, such as ``choices``.
+        """
+        name, _, metavar = spec.partition(" ")
+        if not name.startswith("--"):
+            name, metavar = name.lower(), name
+        if metavar:
+            how = {"metavar": metavar} | how
+        elif type is None and not how:
+            how["action"] = "store_true"
+        self.add_argument(name, help=help, **how | ({} if type is None else {"type": type}))
+
     def error(self, message: str) -> NoReturn:
         """Refuse in two lines; argparse would show the whole usage before its line."""
         words = visible(message.removeprefix("argument "))

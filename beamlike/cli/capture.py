@@ -2,10 +2,9 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Final
 
-from beamlike.cli.argument_types import as_path, place, whole_number
+from beamlike.cli.argument_types import Parser, as_path, place, whole_number
 from beamlike.cli.state import read_state
 from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.model.fingerprint import how_many
@@ -37,45 +36,34 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
     from beamlike.testing.scenarios.files import AGGREGATIONS
 
-    add = parser.add_argument
-    add("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
-    add("--key", required=True, metavar="KEY", help="as for the command state")
-    add("--stage", metavar="NAME", help="the grouping, if several have the key")
-    add(
-        "--batch",
-        type=whole_number(0),
-        metavar="N",
-        help="what was recorded up to micro-batch N (default: the last)",
-    )
-    add(
+    take = parser.take
+    take("CHECKPOINT", "a folder, or its URL", place)
+    take("--key KEY", "as for the command state", required=True)
+    take("--stage NAME", "the grouping, if several have the key")
+    take("--batch N", "what was recorded up to micro-batch N (default: the last)", whole_number(0))
+    take(
         "--aggregation",
+        "what a pane makes of its elements (default: list)",
         choices=[name for name, combine in AGGREGATIONS.items() if combine is not None],
         default="list",
-        help="what a pane makes of its elements (default: list)",
     )
-    add(
-        "--column",
-        metavar="NAME",
-        help="the column that is the value of an element (default: all that the grouping reads)",
+    take(
+        "--column NAME",
+        "the column that is the value of an element (default: all that the grouping reads)",
     )
-    add(
+    take(
         "--values",
+        "write values and the key as they are (default), as digests that are equal where the "
+        "values are, or as the number of the element",
         choices=("keep", "hash", "number"),
         default="keep",
-        help="write values and the key as they are (default), as digests that are equal where the "
-        "values are, or as the number of the element",
     )
-    add(
-        "--only",
-        type=whole_number(1),
-        metavar="N",
-        help="the least that shows result N",
-    )
-    add("--out", type=as_path, metavar="FILE", help="write there (default: standard output)")
+    take("--only N", "the least that shows result N", whole_number(1))
+    take("--out FILE", "write there (default: standard output)", as_path)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -99,16 +87,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         print(text, end="")
     else:
-        _write(args.out, text)
+        try:
+            args.out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise EnvironmentProblem(f"--out {args.out} cannot be written: {error}") from error
     for line in captured.results():
         print(line, file=sys.stderr)
     written = how_many(captured.elements, "element")
     print(f"beamlike: {written} of {captured.key!r} written", file=sys.stderr)
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise EnvironmentProblem(f"--out {path} cannot be written: {error}") from error

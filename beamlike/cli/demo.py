@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from beamlike.cli.argument_types import as_path, whole_number
+from beamlike.cli.argument_types import Parser, as_path, whole_number
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem
 from beamlike.extras import needs
@@ -53,29 +53,19 @@ _QUICK_DAY: Final = date(2013, 6, 27)
 _QUICK_DAYS: Final = 2
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "--out",
-        type=as_path,
+    take = parser.take
+    take(
+        "--out DIR",
+        "where the result goes (default: ./beamlike-demo); an earlier result is replaced",
+        as_path,
         default=Path("beamlike-demo"),
-        metavar="DIR",
-        help="where the result goes (default: ./beamlike-demo); an earlier result is replaced",
     )
-    parser.add_argument(
-        "--first-day", type=_day, metavar="YYYY-MM-DD", help="start with this day of 2013"
-    )
-    parser.add_argument("--days", type=whole_number(1), metavar="N", help="stop after N days")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help=f"two stormy days from {_QUICK_DAY} on, in larger steps",
-    )
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help="show the query on a page of this machine while it runs; prints where that is",
-    )
+    take("--first-day YYYY-MM-DD", "start with this day of 2013", _day)
+    take("--days N", "stop after N days", whole_number(1))
+    take("--quick", f"two stormy days from {_QUICK_DAY} on, in larger steps")
+    take("--live", "show the query on a page of this machine while it runs; prints where that is")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from beamlike.cli.argument_types import place
+from beamlike.cli.argument_types import Parser, place
 
 DESCRIPTION: Final = """\
 Have a streaming query bring all of its windows to their end at its next start.
@@ -39,14 +39,9 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "checkpoint",
-        type=place,
-        metavar="CHECKPOINT",
-        help="a folder, or its URL as pyarrow.fs reads it",
-    )
+    parser.take("CHECKPOINT", "a folder, or its URL as pyarrow.fs reads it", place)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from beamlike.cli.argument_types import REFUSED, json_of, number_of, place
+from beamlike.cli.argument_types import REFUSED, Parser, json_of, number_of, place
 from beamlike.cli.scenarios import Reading, in_memory, problem_of, read_file, recorded, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.model.fingerprint import visible
@@ -39,25 +39,22 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument("file", type=place, metavar="FILE", help="a transcript: JSON, UTF-8")
-    parser.add_argument(
-        "--scenario", metavar="ID", help="only this scenario of the file (default: all of them)"
-    )
-    parser.add_argument(
-        "--key",
-        metavar="KEY",
-        help="only this key (default: all of them). It is read as JSON first, so that 7 is the "
+    parser.take("FILE", "a transcript: JSON, UTF-8", place)
+    parser.take("--scenario ID", "only this scenario of the file (default: all of them)")
+    parser.take(
+        "--key KEY",
+        "only this key (default: all of them). It is read as JSON first, so that 7 is the "
         "number, '\"7\"' the text and null stands for no key; what is no key so is read as the "
         "text that is listed",
     )
-    parser.add_argument(
+    parser.take(
         "--window",
+        "only the window with these bounds, and those that it grew from: a time of day such "
+        "as 00:10:00, a date and time such as 2013-01-01T06:00:00, or milliseconds",
         nargs=2,
         metavar=("START", "END"),
-        help="only the window with these bounds, and those that it grew from: a time of day such "
-        "as 00:10:00, a date and time such as 2013-01-01T06:00:00, or milliseconds",
     )
 
 

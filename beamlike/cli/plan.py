@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from beamlike.cli.argument_types import whole_number
+from beamlike.cli.argument_types import Parser, whole_number
 from beamlike.inspect.cost import COSTS, Cost, Load, Machines, cost_of
 
 DESCRIPTION: Final = """\
@@ -94,76 +94,65 @@ def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
     return next(pair for pair in costs if pair[1].seconds <= least * _NEARLY)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    add, stream = parser.add_argument, PlannedStream(Load(0))
+    take, stream = parser.take, PlannedStream(Load(0))
     load, machines = stream.load, stream.machines
-    add("--events", type=whole_number(1), required=True, metavar="N", help="events a second")
-    add(
-        "--every",
-        type=whole_number(1),
+    take("--events N", "events a second", whole_number(1), required=True)
+    take(
+        "--every SECONDS",
+        f"between two micro-batches ({stream.every})",
+        whole_number(1),
         default=stream.every,
-        metavar="SECONDS",
-        help=f"between two micro-batches ({stream.every})",
     )
-    add(
-        "--windows",
-        type=whole_number(0),
+    take(
+        "--windows N",
+        f"open at once, of all keys ({load.windows:,})",
+        whole_number(0),
         default=load.windows,
-        metavar="N",
-        help=f"open at once, of all keys ({load.windows:,})",
     )
-    add(
+    take(
         "--work",
-        choices=COSTS,
-        default=load.work,
-        help=f"what is done with an event ({load.work}): windows of one kind, all values as a "
+        f"what is done with an event ({load.work}): windows of one kind, all values as a "
         "list, early and late panes, panes that withdraw others, a pipeline of Python functions, "
         "a function with states",
+        choices=COSTS,
+        default=load.work,
     )
-    add(
-        "--groupings",
-        type=whole_number(1),
-        default=load.groupings,
-        metavar="N",
-        help="groupings and joins in a row, and one for each side of a join that is grouped "
+    take(
+        "--groupings N",
+        "groupings and joins in a row, and one for each side of a join that is grouped "
         f"({load.groupings})",
+        whole_number(1),
+        default=load.groupings,
     )
-    add(
-        "--hottest",
-        type=_Number(0, 1),
+    take(
+        "--hottest X",
+        f"the part of all events that the most frequent key has ({load.hottest:g})",
+        _Number(0, 1),
         default=load.hottest,
-        metavar="X",
-        help=f"the part of all events that the most frequent key has ({load.hottest:g})",
     )
-    add("--executors", type=whole_number(1), metavar="N", help="by default as many as it needs")
-    add(
-        "--cores",
-        type=whole_number(1),
-        default=machines.cores,
-        metavar="N",
-        help=f"of each executor ({machines.cores})",
+    take("--executors N", "by default as many as it needs", whole_number(1))
+    take(
+        "--cores N", f"of each executor ({machines.cores})", whole_number(1), default=machines.cores
     )
-    add(
-        "--partitions",
-        type=whole_number(1),
-        metavar="N",
-        help="spark.sql.shuffle.partitions, by default as many as shards",
+    take(
+        "--partitions N",
+        "spark.sql.shuffle.partitions, by default as many as shards",
+        whole_number(1),
     )
-    add(
-        "--commit",
-        type=_Number(0, 60),
-        default=machines.commit,
-        metavar="SECONDS",
-        help=f"until a file of the checkpoint is there ({machines.commit:g}, as on a disk; 0.05 "
+    take(
+        "--commit SECONDS",
+        f"until a file of the checkpoint is there ({machines.commit:g}, as on a disk; 0.05 "
         "to 0.2 in an object store)",
+        _Number(0, 60),
+        default=machines.commit,
     )
-    add(
-        "--speed",
-        type=_Number(0.01, 100),
+    take(
+        "--speed X",
+        f"of a core, beside those of the benchmarks ({machines.speed:g})",
+        _Number(0.01, 100),
         default=machines.speed,
-        metavar="X",
-        help=f"of a core, beside those of the benchmarks ({machines.speed:g})",
     )
 
 

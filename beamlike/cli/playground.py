@@ -4,7 +4,7 @@ import argparse
 import threading
 from typing import Final
 
-from beamlike.cli.argument_types import as_path, whole_number
+from beamlike.cli.argument_types import Parser, as_path, whole_number
 
 DESCRIPTION: Final = """\
 Serve the playground on this machine: a page on which elements and the watermark
@@ -27,19 +27,14 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "--build", type=as_path, metavar="DIR", help="write it to a folder, and serve nothing"
-    )
-    parser.add_argument(
-        "--port", type=whole_number(0), default=0, help="of 127.0.0.1; by default one that is free"
-    )
-    parser.add_argument(
-        "--pyodide",
-        type=as_path,
-        metavar="FILE",
-        help="the package of Pyodide, as npm packs it; by default npm fetches it once",
+    parser.take("--build DIR", "write it to a folder, and serve nothing", as_path)
+    parser.take("--port", "of 127.0.0.1; by default one that is free", whole_number(0), default=0)
+    parser.take(
+        "--pyodide FILE",
+        "the package of Pyodide, as npm packs it; by default npm fetches it once",
+        as_path,
     )
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from beamlike.cli.argument_types import place, whole_number
+from beamlike.cli.argument_types import Parser, place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 
 DESCRIPTION: Final = """\
@@ -31,20 +31,12 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "checkpoint",
-        type=place,
-        metavar="CHECKPOINT",
-        help="a folder, or its URL as Spark reads it",
-    )
-    parser.add_argument("partitions", type=whole_number(1), metavar="PARTITIONS", help="how many")
-    parser.add_argument(
-        "--output",
-        type=place,
-        metavar="FOLDER",
-        help="the folder that the query writes to, with a sink of files",
+    parser.take("CHECKPOINT", "a folder, or its URL as Spark reads it", place)
+    parser.take("PARTITIONS", "how many", whole_number(1))
+    parser.take(
+        "--output FOLDER", "the folder that the query writes to, with a sink of files", place
     )
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count
@@ -10,7 +11,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, Final
 
-from beamlike.cli.argument_types import REFUSED, as_path, place
+from beamlike.cli.argument_types import REFUSED, Parser, as_path, place
 from beamlike.cli.scenarios import (
     Outcome,
     Reading,
@@ -27,7 +28,7 @@ from beamlike.cli.scenarios import (
 )
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
-from beamlike.model.fingerprint import visible
+from beamlike.model.fingerprint import how_many, visible
 from beamlike.runtime.script import Run
 from beamlike.testing.scenarios.files import Scenario
 from beamlike.testing.scenarios.results import to_document
@@ -107,38 +108,28 @@ _WIDTH: Final = 100
 _NARROWEST: Final = 60
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=place,
-        metavar="FILE",
-        help="a transcript (JSON, UTF-8), or a folder",
-    )
-    parser.add_argument(
+    take = parser.take
+    take("FILES", "a transcript (JSON, UTF-8), or a folder", place, nargs="+", metavar="FILE")
+    take(
         "--host",
+        "memory: the reference machine (default); local: the runtime of production in this "
+        "process, without Spark; spark: one real streaming query, in which all run side by side",
         choices=("memory", "local", "spark"),
         default="memory",
-        help="memory: the reference machine (default); local: the runtime of production in this "
-        "process, without Spark; spark: one real streaming query, in which all run side by side",
     )
-    parser.add_argument(
+    take(
         "--format",
-        choices=(*FORMATS, "html"),
+        "how to show what came out (default: table)",
+        choices=(*_FOR_PEOPLE, "json", "html"),
         default="table",
-        help="how to show what came out (default: table)",
     )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="add in words what happened and why (table, timeline)",
-    )
-    parser.add_argument(
-        "--out",
-        type=as_path,
-        metavar="FILE.html",
-        help="where to write the page of --format html; a file that is there is replaced",
+    take("--explain", "add in words what happened and why (table, timeline)")
+    take(
+        "--out FILE.html",
+        "where to write the page of --format html; a file that is there is replaced",
+        as_path,
     )
 
 
@@ -181,7 +172,7 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
                 f"--out {out} is where a page goes, and --format {format} writes none; add "
                 "--format html"
             )
-        return _with_explanation(_FOR_PEOPLE[format]) if explains else FORMATS[format]
+        return _json if format == "json" else partial(_for_people, _FOR_PEOPLE[format], explains)
     if out is None:
         raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
     if out.is_dir() or not out.parent.is_dir():
@@ -215,38 +206,27 @@ def _timeline(scenario: Scenario, outcome: Run) -> str:
     return text_timeline(outcome, window_fn=scenario.strategy.window_fn) + note
 
 
-def _explained(show: Show) -> Show:
-    """The table, and in words below it what happened and why."""
-
-    def show_and_explain(scenario: Scenario, outcome: Run) -> str:
-        try:
-            recording = recorded(scenario, outcome)
-            explained = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
-        except RecordingError as error:
-            explained = lines_of(f"(not explained: {error})")
-        return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{explained}"
-
-    return show_and_explain
+def _explained(scenario: Scenario, outcome: Run) -> str:
+    """In words what happened and why."""
+    try:
+        explanation = explain(recorded(scenario, outcome))
+    except RecordingError as error:
+        return lines_of(f"(not explained: {error})")
+    return "\n\n".join(map(str, explanation.keys)) or "nothing happened"
 
 
-def _with_explanation(show: Show) -> ShowAll:
-    return _for_people(_explained(show), explains=True)
-
-
-def _for_people(show: Show, *, explains: bool = False) -> ShowAll:
-    def show_all(replays: Iterator[Replay], problems: Sequence[str] = ()) -> int:
-        verdicts: dict[str, int] = {}
-        failed = False
-        for replay in replays:
-            print("\n".join(_report(replay, show, explains)), end="\n\n")
-            verdicts[replay.verdict] = verdicts.get(replay.verdict, 0) + 1
-            failed = failed or replay.failed
-        total = sum(verdicts.values())
-        parts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-        print(f"{total} scenario{'s' * (total != 1)}: {parts}")
-        return int(failed)
-
-    return show_all
+def _for_people(
+    show: Show, explains: bool, replays: Iterator[Replay], problems: Sequence[str] = ()
+) -> int:
+    verdicts: Counter[str] = Counter()
+    failed = False
+    for replay in replays:
+        print("\n".join(_report(replay, show, explains)), end="\n\n")
+        verdicts[replay.verdict] += 1
+        failed = failed or replay.failed
+    parts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    print(f"{how_many(verdicts.total(), 'scenario')}: {parts}")
+    return int(failed)
 
 
 def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
@@ -258,6 +238,8 @@ def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
         return
     yield ""
     yield show(scenario, outcome)
+    if explains:
+        yield f"\nwhat happened, and why:\n\n{_explained(scenario, outcome)}"
     yield ""
     yield from map(lines_of, replay.hints(explained=explains))
     yield replay.verdict_line
@@ -280,7 +262,7 @@ def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> in
             left_out.append(f"{scenario.id} is not on the page: {error}")
         return pane_table(outcome.outputs, width=_columns())
 
-    status = _for_people(keep)(replays, problems)
+    status = _for_people(keep, False, replays)
     for line in left_out:
         print(f"beamlike: {visible(line)}", file=sys.stderr)
     if not recordings:
@@ -328,8 +310,3 @@ def _json_entry(replay: Replay) -> dict[str, Any]:
 
 
 _FOR_PEOPLE: Final[dict[str, Show]] = {"table": _table, "timeline": _timeline}
-
-FORMATS: Final[dict[str, ShowAll]] = {
-    **{name: _for_people(show) for name, show in _FOR_PEOPLE.items()},
-    "json": _json,
-}

@@ -13,6 +13,7 @@ from typing import Final, get_args
 
 from beamlike.api.pipelines.options import HOST_VARIABLE, Host
 from beamlike.beam.alias import install_as
+from beamlike.cli.argument_types import Parser
 
 DESCRIPTION: Final = """\
 Run a Python script that was written for Apache Beam, as it is: whatever it
@@ -45,15 +46,15 @@ sys.modules[__name__] = importlib.import_module("apache_beam")
 """The ``apache_beam`` of Spark's workers, which are processes of their own."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
     parser.usage = "beamlike run [-h] [--host HOST] SCRIPT [-- ARGUMENT ...]"
-    parser.add_argument("script", metavar="SCRIPT", help="a Python file")
-    parser.add_argument(
+    parser.take("SCRIPT", "a Python file")
+    parser.take(
         "--host",
-        choices=get_args(Host),
-        help="where its pipelines run, whatever runner they name; by default that runner decides, "
+        "where its pipelines run, whatever runner they name; by default that runner decides, "
         "and none means local: this process",
+        choices=get_args(Host),
     )
 
 

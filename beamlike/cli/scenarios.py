@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from beamlike.errors import (
 )
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.combine import CombineFn
-from beamlike.model.fingerprint import visible
+from beamlike.model.fingerprint import how_many, visible
 from beamlike.model.time import MAX_TIMESTAMP, show_duration
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
@@ -77,10 +78,9 @@ def read_files(names: Sequence[str]) -> Reading:
 
 
 def _all(readings: Sequence[Reading]) -> Reading:
+    parts = ("scenarios", "problems", "unread")
     whole = Reading(
-        tuple(scenario for reading in readings for scenario in reading.scenarios),
-        tuple(problem for reading in readings for problem in reading.problems),
-        tuple(it for reading in readings for it in reading.unread),
+        *(tuple(chain.from_iterable(getattr(it, part) for it in readings)) for part in parts)
     )
     if not whole.scenarios:
         raise TranscriptError(whole.first_problems)
@@ -89,18 +89,15 @@ def _all(readings: Sequence[Reading]) -> Reading:
 
 def _read(file: str) -> Reading:
     found = read_transcripts(file)
-    if found.problem is not None:
-        number = f"{found.unread} scenario{'s' * (found.unread != 1)} of {file}"
-        return Reading(
-            found.scenarios, (str(found.problem),), (number if found.scenarios else file,)
-        )
-    if not found.scenarios:
+    problem, unread = found.problem and str(found.problem), file
+    if found.problem is None and not found.scenarios:
         problem = (
             f"{file}: there is no scenario in this file; beamlike replay --help shows one to begin "
             "with"
         )
-        return Reading((), (problem,), (file,))
-    return Reading(found.scenarios)
+    elif found.scenarios:
+        unread = f"{how_many(found.unread, 'scenario')} of {file}"
+    return Reading(found.scenarios, (problem,), (unread,)) if problem else Reading(found.scenarios)
 
 
 def _files(name: str) -> list[str]:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
-from beamlike.cli.argument_types import place, whole_number
+from beamlike.cli.argument_types import Parser, place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import BeamlikeError, StateError
 from beamlike.model.fingerprint import visible
@@ -59,51 +59,36 @@ _UNPICKLE: Final = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    parser.add_argument("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
-    parser.add_argument(
-        "--key",
-        action="append",
-        default=[],
-        metavar="KEY",
-        help="show all of the windows of this key, with every node of their trigger and what they "
+    take = parser.take
+    take("CHECKPOINT", "a folder, or its URL", place)
+    take(
+        "--key KEY",
+        "show all of the windows of this key, with every node of their trigger and what they "
         "hold, or every state and timer of a function; may be given again. It is read as JSON "
         "first: a value, so that '\"7\"' is a text and null stands for no key, a list in the order "
         "of the key columns, or an object by their names; and then as the text that is listed",
-    )
-    parser.add_argument(
-        "--stage",
         action="append",
         default=[],
-        metavar="NAME",
-        help="only this grouping; may be given again",
     )
-    parser.add_argument(
-        "--batch",
-        type=whole_number(0),
-        metavar="N",
-        help="the state after micro-batch N (default: the last)",
-    )
-    parser.add_argument(
+    take("--stage NAME", "only this grouping; may be given again", action="append", default=[])
+    take("--batch N", "the state after micro-batch N (default: the last)", whole_number(0))
+    take(
         "--sort",
+        "oldest: by start (default); largest: by bytes; deadline: what changes next",
         choices=("oldest", "largest", "deadline"),
         default="oldest",
-        help="oldest: by start (default); largest: by bytes; deadline: what changes next",
     )
-    parser.add_argument(
-        "--limit",
-        type=whole_number(0),
-        metavar="N",
-        help=f"so many windows at most (default: {_SHOWN} in a table, all of them elsewhere)",
+    take(
+        "--limit N",
+        f"so many windows at most (default: {_SHOWN} in a table, all of them elsewhere)",
+        whole_number(0),
     )
-    parser.add_argument(
-        "--json", action="store_true", help="one JSON document instead of a table, for programs"
-    )
-    parser.add_argument(
+    take("--json", "one JSON document instead of a table, for programs")
+    take(
         "--unpickle",
-        action="store_true",
-        help="show also what is saved as pickles. This runs code that is in them: only for "
+        "show also what is saved as pickles. This runs code that is in them: only for "
         "checkpoints that you trust",
     )
 

@@ -1,6 +1,6 @@
 """Saved state as text, for a terminal; and where the watermarks of a grouping come from."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,7 +12,6 @@ from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import KeyOfState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
-from beamlike.machine.input_clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
@@ -38,25 +37,15 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
                 f"updated at {updates}"
             )
             continue
-        greatest = max(
-            (state.greatest for state in states if state.greatest is not None), default=None
-        )
-        if greatest is None:
+        known = [state.greatest for state in states if state.greatest is not None]
+        if not known:
             yield "a source that has delivered nothing yet"
-        else:
-            parts = _parts({part.part: part for state in states for part in state.parts}.values())
-            yield (
-                f"a source whose latest event is of {instant(greatest)}, updated at {updates}"
-                f"{parts}"
-            )
-
-
-def _parts(parts: Collection[PartState]) -> str:
-    """The parts of a source that have watermarks of their own, those that are behind first."""
-    if not parts:
-        return ""
-    by_name = [(part.greatest, repr(part.part), part.active_at) for part in parts]
-    return f"; {_slowest('part', by_name)}"
+            continue
+        parts = {part.part: part for state in states for part in state.parts}.values()
+        by_name = [(part.greatest, repr(part.part), part.active_at) for part in parts]
+        slowest = f"; {_slowest('part', by_name)}" if by_name else ""
+        latest = f"a source whose latest event is of {instant(max(known))}"
+        yield f"{latest}, updated at {updates}{slowest}"
 
 
 def keys_of(clocks: Sequence[KeyOfState]) -> str:
@@ -132,24 +121,20 @@ def listing(
         yield from _stage(state, stage)
     yield ""
     shown = list(windows_of(state, places, unpickle=unpickle))
+    every = how_many(of, "window")
     if in_full:
         for window in shown:
             yield from _in_full(window)
         if len(shown) < of:
             yield f"({how_many(of - len(shown), 'more window')}; raise --limit)"
-        return
-    if not of:
-        yield "no window is open"
-        return
-    every = how_many(of, "window")
-    if not shown:
-        yield every
-        return
-    more = f"{len(shown):,} of {every}" if len(shown) < of else every
-    yield f"{more}, {_SORTED[sort]}"
-    yield from aligned(list(_window_rows(shown, several=len(state.stages) > 1)), _NUMBERS)
-    if len(shown) < of:
-        yield "(--limit N shows more, --key KEY shows all of one key)"
+    elif not shown:
+        yield every if of else "no window is open"
+    else:
+        more = f"{len(shown):,} of {every}" if len(shown) < of else every
+        yield f"{more}, {_SORTED[sort]}"
+        yield from aligned(list(_window_rows(shown, several=len(state.stages) > 1)), _NUMBERS)
+        if len(shown) < of:
+            yield "(--limit N shows more, --key KEY shows all of one key)"
 
 
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
@@ -187,19 +172,15 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
     if stage.of_keys:
         yield "  of its keys", keys_of(stage.of_keys)
     yield "output watermark", _output(stage, shards)
-    for what, unit in (("next_event", "the watermark reaches"), ("next_clock", "the clock passes")):
-        due = min((row[what] for row in shards if row[what] is not None), default=None)
-        if due is not None:
-            yield (
-                f"next, by {'watermark' if what == 'next_event' else 'clock'}",
-                (f"something changes once {unit} {instant(due)}"),
-            )
-
-    side = min(
-        (shard.next_side for shard in stage.shards if shard.next_side is not None), default=None
+    nexts = (
+        ("watermark", "the watermark reaches", [row["next_event"] for row in shards]),
+        ("clock", "the clock passes", [row["next_clock"] for row in shards]),
+        ("side", "the side input is past", [shard.next_side for shard in stage.shards]),
     )
-    if side is not None:
-        yield "next, by side", f"something changes once the side input is past {instant(side)}"
+    for name, reaches, instants in nexts:
+        due = min((due for due in instants if due is not None), default=None)
+        if due is not None:
+            yield f"next, by {name}", f"something changes once {reaches} {instant(due)}"
 
 
 def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
@@ -301,11 +282,8 @@ def _function(function: SavedFunction) -> Iterator[str]:
         yield from named_facts({_timer_name(timer): _fires(timer) for timer in function.timers}, 4)
     if function.waiting:
         first, last = function.waiting[0], function.waiting[-1]
-        span = (
-            f"at {instant(first)}"
-            if first == last
-            else (f"from {instant(first)} to {instant(last)}")
-        )
+        until = "" if first == last else f" to {instant(last)}"
+        span = f"{'from' if until else 'at'} {instant(first)}{until}"
         yield "  waiting"
         yield f"    {how_many(len(function.waiting), 'element')} {span}"
 

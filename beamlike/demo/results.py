@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from beamlike.demo.flights import NEW_YORK
 from beamlike.model.time import show_duration
@@ -57,24 +56,12 @@ class DroppedFlight:
 
 def read_panes(table: pa.Table) -> dict[Group, Sequence[FlightPane]]:
     """The panes of every carrier's hour, in order of their index."""
-    pane = table.column("pane").combine_chunks()
-    columns = (
-        table.column("carrier"),
-        _epoch_ms(pc.struct_field(table.column("window"), "start")),
-        pc.struct_field(pane, "timing"),
-        pc.struct_field(pane, "index"),
-        table.column("departures"),
-        table.column("delay"),
-        table.column("tails"),
-        table.column("batch"),
-    )
     found: dict[Group, list[FlightPane]] = {}
-    for carrier, start, timing, index, departures, delay, tails, batch in zip(
-        *(column.to_pylist() for column in columns), strict=True
-    ):
-        found.setdefault((carrier, start), []).append(
-            FlightPane(timing, index, departures, delay, tuple(tails), batch)
-        )
+    for row in table.to_pylist():
+        pane, values = row["pane"], (row["departures"], row["delay"], tuple(row["tails"]))
+        group = row["carrier"], _instant_ms(row["window"]["start"])
+        flight_pane = FlightPane(pane["timing"], pane["index"], *values, row["batch"])
+        found.setdefault(group, []).append(flight_pane)
     return {
         group: tuple(sorted(panes, key=lambda pane: pane.index)) for group, panes in found.items()
     }
@@ -116,10 +103,6 @@ def show_group(group: Group) -> str:
     """
     carrier, start = group
     return f"{carrier} {show_local(start, '%d %b %Y %H:%M')}-{show_local(start + HOUR_MS, '%H:%M')}"
-
-
-def _epoch_ms(column: Any) -> Any:
-    return pc.divide(column.cast(pa.int64()), 1000)
 
 
 def _instant_ms(moment: datetime) -> int:

@@ -1,6 +1,6 @@
 """Which carrier's hour to draw, and its picture."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +16,7 @@ from beamlike.demo.results import (
     show_minutes,
 )
 from beamlike.model.time import duration_ms, show_duration
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.windows import IntervalWindow
 from beamlike.viz.axis import FoldedTime
 from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 
@@ -96,12 +96,19 @@ def story_scene(
             for event, arrival, label in flown
         ),
         lives=(Life(window, opened, ended, end),),
-        boxes=tuple(_boxes(window, panes, fired, opened, row)),
+        boxes=tuple(  # each holds all departures so far
+            Box(window, pane.timing, None, _value(pane), opened, row(arrival))
+            for pane, arrival in zip(panes, fired, strict=True)
+        ),
         watermark=tuple((row(at), reading) for at, reading in readings if row(at) <= top),
         rows=(-_MARGIN, top),
         span=(left, right),
         event=FoldedTime([(left, right)], limit_ms=HOUR_MS),
-        ticks=tuple(_hours(time, first, max(events), row)),
+        ticks=tuple(
+            Tick(row(hour), show_local(hour, "%H:%M"), strong=True)
+            for hour in range(-(-first // HOUR_MS) * HOUR_MS, max(events) + 1, HOUR_MS)
+            if time.shows(hour)
+        ),
         folds=tuple(
             FoldLabel(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
             for fold, until in time.folds
@@ -119,23 +126,6 @@ def _fate(event: int, arrival: int, label: str, readings: Sequence[tuple[int, in
         return Fate.DROPPED
     behind = any(reading > event for at, reading in readings if at < arrival)
     return Fate.LATE if behind else Fate.TAKEN
-
-
-def _boxes(
-    window: Window,
-    panes: Sequence[FlightPane],
-    fired: Sequence[int],
-    opened: float,
-    row: Callable[[int], float],
-) -> Iterable[Box]:
-    for pane, at in zip(panes, fired, strict=True):  # each holds all departures so far
-        yield Box(window, pane.timing, None, _value(pane), opened, row(at))
-
-
-def _hours(time: FoldedTime, first: int, last: int, row: Callable[[int], float]) -> Iterable[Tick]:
-    for hour in range(-(-first // HOUR_MS) * HOUR_MS, last + 1, HOUR_MS):
-        if time.shows(hour):
-            yield Tick(row(hour), show_local(hour, "%H:%M"), strong=True)
 
 
 def _reached(files: Sequence[ArrivalFile], batches: Sequence[FlightBatch]) -> dict[int, int]:

@@ -16,7 +16,6 @@ from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.playground.sketches import (
     Plain,
-    SketchedGrouping,
     grouped,
     script_of,
     sketch_of,
@@ -62,14 +61,20 @@ def _draw(sketch: Plain) -> Plain:
     script = script_of(sketch)
     return {
         "panels": [_panel(each, script, sketch["title"]) for each in sketch["strategies"]],
-        "moves": _moves(script),
+        # Where the watermark moves: the step, and to what; None is the end of time.
+        "moves": [
+            {"step": number, "to": None if step.to >= MAX_TIMESTAMP else step.to}
+            for number, step in enumerate(script)
+            if isinstance(step, AdvanceWatermark)
+        ],
     }
 
 
 def _panel(plain: Plain, script: Script, title: str) -> Plain:
     try:
         chosen = grouped(plain)
-        recording = _recorded(chosen, script)
+        run = run_in_memory(chosen.machine(), script)
+        recording = Recording.of(run, chosen.strategy, chosen.combine)
     except BeamlikeError as error:
         return {"problem": str(error)}
     found = report(chosen.strategy, chosen.combine)
@@ -85,19 +90,6 @@ def _panel(plain: Plain, script: Script, title: str) -> Plain:
         "warnings": list(found.warnings),
         "report": str(found),
     }
-
-
-def _recorded(chosen: SketchedGrouping, script: Script) -> Recording:
-    return Recording.of(run_in_memory(chosen.machine(), script), chosen.strategy, chosen.combine)
-
-
-def _moves(script: Script) -> list[Plain]:
-    """Where the watermark moves: the step, and to what; None is the end of time."""
-    return [
-        {"step": number, "to": None if step.to >= MAX_TIMESTAMP else step.to}
-        for number, step in enumerate(script)
-        if isinstance(step, AdvanceWatermark)
-    ]
 
 
 def _open(text: str, name: str) -> Plain:

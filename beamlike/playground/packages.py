@@ -79,27 +79,24 @@ class NpmPackage:
             )
         packed.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=packed.parent) as folder:
-            done = self._pack(npm, folder)
+            command = [npm, "pack", str(self), "--pack-destination", folder, "--silent"]
+            try:
+                pack = subprocess.run(
+                    command, capture_output=True, text=True, timeout=_PATIENCE, cwd=folder
+                )
+            except subprocess.TimeoutExpired:
+                raise EnvironmentProblem(
+                    f"npm did not fetch {self} within {_PATIENCE} s; try again, or get the file of "
+                    f"`npm pack {self}` elsewhere and {self.by_hand}"
+                ) from None
             found = list(Path(folder).glob("*.tgz"))
-            if done.returncode or len(found) != 1:
-                last = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
+            if pack.returncode or len(found) != 1:
+                last = pack.stderr.strip().splitlines()[-1:] or ["it says nothing"]
                 raise EnvironmentProblem(
                     f"npm cannot fetch {self} ({last[0]}); run `npm pack {self}` yourself, and "
                     f"{self.by_hand}"
                 )
             found[0].replace(packed)
-
-    def _pack(self, npm: str, folder: str) -> subprocess.CompletedProcess[str]:
-        command = [npm, "pack", str(self), "--pack-destination", folder, "--silent"]
-        try:
-            return subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd=folder
-            )
-        except subprocess.TimeoutExpired:
-            raise EnvironmentProblem(
-                f"npm did not fetch {self} within {_PATIENCE} s; try again, or get the file of "
-                f"`npm pack {self}` elsewhere and {self.by_hand}"
-            ) from None
 
 
 def cache_folder() -> Path:
@@ -118,11 +115,8 @@ _PYODIDE: Final = NpmPackage(
 )
 
 FILES: Final = (
-    "pyodide.mjs",
-    "pyodide.asm.mjs",
-    "pyodide.asm.wasm",
-    "python_stdlib.zip",
-    "pyodide-lock.json",
+    *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"),
+    *("python_stdlib.zip", "pyodide-lock.json"),
 )
 """What a browser needs of it."""
 

@@ -6,12 +6,9 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from beamlike.inspect.http.allowed import AllowedHosts
-from beamlike.inspect.http.answering import Answering
-from beamlike.inspect.http.serving import HERE, Listening
+from beamlike.inspect.http.answering import Answering, page_headers
+from beamlike.inspect.http.serving import Listening
 
-_LOGGER: Final = logging.getLogger("beamlike.playground")
-_NAME: Final = "playground"
 _KINDS: Final[Mapping[str, str]] = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -20,18 +17,6 @@ _KINDS: Final[Mapping[str, str]] = {
     ".json": "application/json",
 }
 _ANY_KIND: Final = "application/octet-stream"
-_HEADERS: Final[Mapping[str, str]] = {
-    # Notebooks of this machine may show the page in a frame.
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-        "connect-src 'self'; worker-src 'self'; img-src 'self' data: blob:; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'self' http://127.0.0.1:* http://localhost:*"
-    ),
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
 
 
 class PlaygroundServer(Listening):
@@ -42,24 +27,21 @@ class PlaygroundServer(Listening):
         port: 0 for one that is free.
     """
 
+    logger, name = logging.getLogger("beamlike.playground"), "playground"
+    headers = page_headers(
+        script_src="'self' 'wasm-unsafe-eval'", worker_src="'self'", img_src="'self' data: blob:"
+    ) | {"Cache-Control": "no-cache"}
+
     def __init__(self, folder: Path, port: int = 0) -> None:
         inside = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
         served = {f"/{name}": path for name, path in inside.items() if path.is_file()}
-        served |= {"/": folder / "index.html"}
-        super().__init__(lambda _: _handler(served), port, HERE, _NAME, _LOGGER)
+        self._served = served | {"/": folder / "index.html"}
+        super().__init__(port)
 
-
-def _handler(served: Mapping[str, Path]) -> type[Answering]:
-    class Handler(Answering):
-        allowed, logger, name = AllowedHosts(), _LOGGER, _NAME
-        headers_of_all = _HEADERS
-
-        def get(self, path: str) -> None:
-            file = served.get(path)
-            if file is None:
-                self.say(HTTPStatus.NOT_FOUND)
-                return
-            kind = _KINDS.get(PurePosixPath(file.name).suffix, _ANY_KIND)
-            self.answer(HTTPStatus.OK, kind, file.read_bytes())
-
-    return Handler
+    def get(self, request: Answering, path: str) -> None:
+        file = self._served.get(path)
+        if file is None:
+            request.say(HTTPStatus.NOT_FOUND)
+            return
+        kind = _KINDS.get(PurePosixPath(file.name).suffix, _ANY_KIND)
+        request.answer(HTTPStatus.OK, kind, file.read_bytes())

@@ -50,7 +50,9 @@ class _EmitExactly:
             else:
                 del rest[match]
         if negated and not missing and not rest:
-            return Failure("emit_exactly holds, but should not", marked=_all(results))
+            return Failure(
+                "emit_exactly holds, but should not", marked=tuple(range(len(results.run.outputs)))
+            )
         if negated or not (missing or rest):
             return None
         return Failure(
@@ -91,19 +93,5 @@ def output_code(output: Output) -> str:
                 ExpectedPane(output.key, value, window, timestamp, info, retraction, step=None)
             )
         case Drop() as drop:
-            return str(
-                ExpectedDrop(
-                    output.key,
-                    drop.value,
-                    drop.timestamp,
-                    drop.window,
-                    drop.reason,
-                    drop.missed_by,
-                    drop.count,
-                    None,
-                )
-            )
-
-
-def _all(results: Results) -> tuple[int, ...]:
-    return tuple(range(len(results.run.outputs)))
+            fields = (drop.value, drop.timestamp, drop.window, drop.reason, drop.missed_by)
+            return str(ExpectedDrop(output.key, *fields, drop.count, None))

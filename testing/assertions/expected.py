@@ -1,5 +1,7 @@
 """Panes and drops as a test expects them, every field."""
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -8,13 +10,7 @@ from beamlike.errors import TestStreamError
 from beamlike.machine.events import Drop, DropReason, Pane, ReasonLike, RowProblem
 from beamlike.model.fingerprint import on_one_line
 from beamlike.model.panes import PaneInfo, Timing, TimingLike
-from beamlike.model.time import (
-    DurationLike,
-    InstantLike,
-    duration_ms,
-    instant_ms,
-    show_duration,
-)
+from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
@@ -45,8 +41,10 @@ class ExpectedPane:
         found += _different(self.retraction, actual.retraction, "retraction")
         for field in attrs.fields(PaneInfo):
             want, got = getattr(self.info, field.name), getattr(actual.info, field.name)
-            show = _timing_name if field.name == "timing" else on_one_line
-            found += _different(want, got, field.name, show)
+            timed = field.name == "timing"
+            found += _different(
+                want, got, field.name, attrgetter("value") if timed else on_one_line
+            )
         return found
 
     def _other_element(self, output: Output, results: Results) -> list[str]:
@@ -101,11 +99,12 @@ class ExpectedDrop:
         found = _different(self.step if self.step is not None else output.step, output.step, "step")
         found += _different(self.key, output.key, "key")
         found += _different(self.value, actual.value, "value")
-        found += _different(self.timestamp, actual.timestamp, "at", _show_at)
-        found += _different(self.window, actual.window, "window", _show_window)
-        found += _different(self.reason, actual.reason, "reason", lambda reason: reason.value)
+        found += _different(self.timestamp, actual.timestamp, "at", _or("no time", instant_code))
+        found += _different(self.window, actual.window, "window", _or("no window", str))
+        found += _different(self.reason, actual.reason, "reason", attrgetter("value"))
         found += _different(self.count, actual.count, "count")
-        return found + _different(self.missed_by, actual.missed_by, "missed_by", _show_missed)
+        missed = _or("nothing", show_duration)
+        return found + _different(self.missed_by, actual.missed_by, "missed_by", missed)
 
     def __str__(self) -> str:
         parts = [
@@ -115,18 +114,15 @@ class ExpectedDrop:
             f'reason="{self.reason.value}"',
         ]
         if self.missed_by is not None:
-            parts.append(f'missed_by="{_show_missed(self.missed_by)}"')
+            parts.append(f'missed_by="{show_duration(self.missed_by)}"')
         parts += [] if self.count == 1 else [f"count={self.count}"]
         parts += [] if self.step is None else [f"step={self.step}"]
         return f"dropped({', '.join(parts)})"
 
 
-def _show_at(timestamp: int | None) -> str:
-    return "no time" if timestamp is None else instant_code(timestamp)
-
-
-def _show_window(window: Window | None) -> str:
-    return "no window" if window is None else str(window)
+def _or(nothing: str, show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """What shows a value, and None as this word."""
+    return lambda value: nothing if value is None else show(value)
 
 
 def _window_argument(window: Window) -> str:
@@ -293,14 +289,6 @@ def _usual_nonspeculative(timing: Timing, index: int) -> int:
     if timing is Timing.EARLY:
         return -1
     return index if timing is Timing.LATE else 0
-
-
-def _show_missed(milliseconds: int | None) -> str:
-    return "nothing" if milliseconds is None else show_duration(milliseconds)
-
-
-def _timing_name(timing: Timing) -> str:
-    return timing.value
 
 
 def _timing(timing: TimingLike) -> Timing:

@@ -12,7 +12,7 @@ Source: Scio ``SCollectionMatchers``, Beam ``PAssert`` and ``PaneExtractors``.
 """
 
 from collections.abc import Callable
-from enum import Enum
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -30,42 +30,19 @@ from beamlike.testing.spelling import read_window
 from beamlike.testing.streams.results import Matcher, Results
 from beamlike.viz.table import shorten
 
-__all__ = [
-    "in_combined_non_late_panes",
-    "in_early_global_window_panes",
-    "in_early_pane",
-    "in_final_pane",
-    "in_late_pane",
-    "in_on_time_pane",
-    "in_only_pane",
-    "in_window",
-]
-
 _ELEMENT_WIDTH: Final = 200
 
 
-class PaneChoice(Enum):
-    """Which panes of a window are selected."""
+PaneChoice = Callable[[PaneInfo], bool]
+"""Whether a pane of the window is selected."""
 
-    ALL = "any pane"
-    EARLY = "timing EARLY"
-    ON_TIME = "timing ON_TIME"
-    LATE = "timing LATE"
-    NOT_LATE = "any timing but LATE"
-    FINAL = "the last pane"
 
-    def objection(self, info: PaneInfo) -> str | None:
-        """Why a pane is not selected, None if it is."""
-        match self:
-            case PaneChoice.ALL:
-                return None
-            case PaneChoice.FINAL:
-                return None if info.is_last else "not the last pane"
-            case PaneChoice.NOT_LATE:
-                wanted = info.timing is not Timing.LATE
-            case _:
-                wanted = info.timing.value == self.name
-        return None if wanted else f"timing {info.timing.value}"
+def _any_pane(info: PaneInfo) -> bool:
+    return True
+
+
+def _timed(timing: Timing) -> PaneChoice:
+    return lambda info: info.timing is timing
 
 
 @attrs.frozen
@@ -78,7 +55,6 @@ class Selection:
 
     scope: str
     window: Window | None
-    choice: PaneChoice
     outputs: tuple[Output, ...]
     positions: tuple[int, ...]
 
@@ -88,7 +64,7 @@ class Selection:
         results: Results,
         scope: str = "",
         window: Window | None = None,
-        choice: PaneChoice = PaneChoice.ALL,
+        choice: PaneChoice = _any_pane,
     ) -> "Selection":
         """Select value by value, over all keys, as Beam's ``PaneExtractors`` do."""
         chosen = [
@@ -97,11 +73,9 @@ class Selection:
             if isinstance(output.effect, Pane)
             and not output.effect.retraction
             and (window is None or output.effect.window == window)
-            and choice.objection(output.effect.info) is None
+            and choice(output.effect.info)
         ]
-        return cls(
-            scope, window, choice, tuple(o for _, o in chosen), tuple(at for at, _ in chosen)
-        )
+        return cls(scope, window, tuple(o for _, o in chosen), tuple(at for at, _ in chosen))
 
     def window_occurs(self, results: Results) -> bool:
         """Whether anything in this run had to do with the window."""
@@ -196,7 +170,9 @@ def _says_nothing(
         why = "no pane was selected, and no such window occurs"
         to_do = "name a window that occurs, or write be_empty if that is meant"
         seen = {output.effect.window for output in results.run.outputs}
-        windows = sorted((window for window in seen if window is not None), key=_bounds)
+        windows = sorted(
+            (window for window in seen if window is not None), key=attrgetter("start", "end")
+        )
         facts = [*facts, ("windows", some_lines(map(str, windows)) or "none")]
     return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)))
 
@@ -207,10 +183,6 @@ def show_element(element: Any, *, stamped: bool) -> str:
         pair, timestamp = element
         return f"{shorten(pair, _ELEMENT_WIDTH)} at {show_instant(timestamp)}"
     return shorten(element, _ELEMENT_WIDTH)
-
-
-def _bounds(window: Window) -> tuple[int, int]:
-    return window.start, window.end
 
 
 @attrs.frozen
@@ -256,17 +228,17 @@ def _not_alone(scope: str, selection: Selection) -> Failure | None:
 
 def in_on_time_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is ON_TIME."""
-    return _in_panes("in_on_time_pane", PaneChoice.ON_TIME, window_and_matcher)
+    return _in_panes("in_on_time_pane", _timed(Timing.ON_TIME), window_and_matcher)
 
 
 def in_early_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is EARLY, all of them together."""
-    return _in_panes("in_early_pane", PaneChoice.EARLY, window_and_matcher)
+    return _in_panes("in_early_pane", _timed(Timing.EARLY), window_and_matcher)
 
 
 def in_late_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is LATE, all of them together."""
-    return _in_panes("in_late_pane", PaneChoice.LATE, window_and_matcher)
+    return _in_panes("in_late_pane", _timed(Timing.LATE), window_and_matcher)
 
 
 def in_final_pane(*window_and_matcher: Any) -> Matcher:
@@ -274,22 +246,26 @@ def in_final_pane(*window_and_matcher: Any) -> Matcher:
 
     A window whose last data came out before it expired has no such pane.
     """
-    return _in_panes("in_final_pane", PaneChoice.FINAL, window_and_matcher)
+    return _in_panes("in_final_pane", attrgetter("is_last"), window_and_matcher)
 
 
 def in_only_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window, and fail if any is not both first and last."""
-    return _in_panes("in_only_pane", PaneChoice.ALL, window_and_matcher)
+    return _in_panes("in_only_pane", _any_pane, window_and_matcher)
 
 
 def in_window(*window_and_matcher: Any) -> Matcher:
     """Look at all panes of the window."""
-    return _in_panes("in_window", PaneChoice.ALL, window_and_matcher)
+    return _in_panes("in_window", _any_pane, window_and_matcher)
 
 
 def in_combined_non_late_panes(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is anything but LATE."""
-    return _in_panes("in_combined_non_late_panes", PaneChoice.NOT_LATE, window_and_matcher)
+    return _in_panes(
+        "in_combined_non_late_panes",
+        lambda info: info.timing is not Timing.LATE,
+        window_and_matcher,
+    )
 
 
 def in_early_global_window_panes(matcher: ValueMatcher) -> Matcher:
@@ -297,7 +273,7 @@ def in_early_global_window_panes(matcher: ValueMatcher) -> Matcher:
 
     Of a pipeline's collection in other windows this never holds, whatever is asked.
     """
-    return _in_panes("in_early_global_window_panes", PaneChoice.EARLY, (GLOBAL_WINDOW, matcher))
+    return _in_panes("in_early_global_window_panes", _timed(Timing.EARLY), (GLOBAL_WINDOW, matcher))
 
 
 def _in_panes(name: str, choice: PaneChoice, window_and_matcher: tuple[Any, ...]) -> Matcher:

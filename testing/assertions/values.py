@@ -22,24 +22,6 @@ from beamlike.testing.assertions.matchers import Mismatch, ValueMatcher, show_el
 from beamlike.testing.streams.results import Results
 from beamlike.viz.table import shorten
 
-__all__ = [
-    "BeEmpty",
-    "ValueMatcher",
-    "be_empty",
-    "contain_in_any_order",
-    "contain_in_any_order_at_time",
-    "contain_single_value",
-    "contain_single_value_at_time",
-    "contain_value",
-    "contain_value_at_time",
-    "equal_map_of",
-    "exist",
-    "for_all",
-    "have_size",
-    "satisfy",
-    "satisfy_single_value",
-]
-
 
 def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
     """The elements that a matcher is given."""

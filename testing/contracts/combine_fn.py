@@ -11,7 +11,7 @@ import pickle
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import cloudpickle
@@ -66,30 +66,63 @@ def check_combine_fn(
     if checked is None:
         hint = f"; write {fn.__name__}()" if isinstance(fn, type) else ""
         raise TestStreamError(f"check_combine_fn needs a combine function, got {fn!r}{hint}")
-    given = list(values)
-    if timestamps is None:
-        times = [index * 1000 for index in range(len(given))]
-    else:
-        times = [instant_ms(time, "check_combine_fn timestamp") for time in timestamps]
-    if not given:
+    arrived = list(values)
+    times = [
+        instant_ms(time, "check_combine_fn timestamp")
+        for time in (range(0, 1000 * len(arrived), 1000) if timestamps is None else timestamps)
+    ]
+    if not arrived:
         raise TestStreamError("check_combine_fn has nothing to check: give at least one value")
-    if len(times) != len(given):
+    if len(times) != len(arrived):
         raise TestStreamError(
-            f"check_combine_fn needs a timestamp for each value, got {len(times)} for {len(given)}"
+            "check_combine_fn needs a timestamp for each value, got "
+            f"{len(times)} for {len(arrived)}"
         )
     check = _LawCheck(checked, equal or _nearly_equal, any_order)
-    elements = list(zip(given, times, strict=True))
+    elements = list(zip(arrived, times, strict=True))
     # Small sets first, so that the first example of a broken law is a small one.
-    sizes = sorted({*range(min(4, len(elements))), len(elements)})
-    for size in sizes:
+    for size in sorted({*range(min(4, len(elements))), len(elements)}):
         check.laws(elements[:size])
     check.of_the_function()
-    broken = list(check.broken.values())
-    CombineFnAssertionError.refuse(checked, broken, "law", "combine functions")
+    CombineFnAssertionError.refuse(checked, list(check.broken.values()), "law", "combine functions")
+
+
+_NEUTRAL: Final = "a fresh accumulator must be neutral, but"
+_COMPACT: Final = "compact must change no result, but"
+_LAWS: Final = {
+    "neutral": f"{_NEUTRAL} merge(create(), a), with a of {{a}}, gives {{}}, and a {{}}",
+    "neutral after": f"{_NEUTRAL} merge(a, create()), with a of {{a}}, gives {{}}, and a {{}}",
+    "extract": "extract must give the same each time, but of {a} it gives at last {}, and at "
+    "first {}",
+    "saved": "accumulators must survive pickling, but that of {a} afterwards gives {}, and before "
+    "{}",
+    "bundles": "bundles must not matter, but adding {a} and then {rest} gives {}, and adding all "
+    "at once {}",
+    "merge": "merge(a, b) must equal adding b's elements after a's, but merging those of {a} and "
+    "{rest} gives {}, and adding {}",
+    "associative": "which two are merged first must not matter, but for the parts {a}, {b} and {c} "
+    "merge(merge(a, b), c) gives {}, and merge(a, merge(b, c)) {}",
+    "compact": f"{_COMPACT} the compact accumulator of {{a}} gives {{}}, and the one before {{}}",
+    "compact and add": f"{_COMPACT} adding {{rest}} to the compact accumulator of {{a}} gives "
+    "{}, and adding all at once {}",
+    "compact and merge": f"{_COMPACT} merging the compact accumulators of {{a}} and {{rest}} gives "
+    "{}, and adding all at once {}",
+    "order": "the order of arrival must not matter, but {b} gives {}, and {a} {}",
+}
+"""What must be, and two results that should be one, of some parts of the elements. Of those that
+begin with one word the first that is broken is reported."""
 
 
 class _Raised(Exception):
     """The function raised. The text says in which call."""
+
+
+@attrs.frozen
+class _Accumulator:
+    """An accumulator, and the elements that are in it."""
+
+    value: Any
+    elements: Elements
 
 
 @attrs.define
@@ -104,19 +137,19 @@ class _LawCheck:
     def laws(self, elements: Elements) -> None:
         try:
             whole = self.add(self.create(), elements)
-            self._neutral(elements, whole)
-            self._saved(elements, whole)
+            self._of_one(whole)
             for first, second in _cuts(len(elements)):
                 parts = elements[:first], elements[first:second], elements[second:]
-                self._cut(self.result(whole), *parts)
+                self._of_parts(whole, *parts)
             if self.any_order:
-                self._in_any_order(elements, self.result(whole))
+                backwards = self.add(self.create(), elements[::-1])
+                self._same("order", backwards, whole, a=elements, b=elements[::-1])
         except _Raised as raised:
-            self._note("raises", str(raised))
+            self.broken.setdefault("raises", str(raised))
 
     def of_the_function(self) -> None:
         if " at 0x" in str(self.fn):
-            self._note(
+            self.broken.setdefault(
                 "words",
                 "str(fn) must be the same in every process, because saved state belongs to it, "
                 f"but it is {str(self.fn)!r}; leave __str__ as CombineFn has it, or write one",
@@ -124,138 +157,82 @@ class _LawCheck:
         try:
             copy = cloudpickle.loads(cloudpickle.dumps(self.fn))
         except Exception as error:  # whatever a user's class raises
-            self._note("travels", f"the function must survive pickling, but: {_words(error)}")
+            self.broken.setdefault(
+                "travels", f"the function must survive pickling, but: {_words(error)}"
+            )
             return
         if str(copy) != str(self.fn):
-            self._note(
+            self.broken.setdefault(
                 "travels",
                 "the function must survive pickling, but it comes back as "
                 f"{str(copy)!r} from {str(self.fn)!r}",
             )
 
-    def _neutral(self, elements: Elements, whole: Any) -> None:
-        law = "a fresh accumulator must be neutral, but"
-        shown, result = _show(elements), self.result(whole)
-        before = self.result(self.merge(self.create(), whole, [], elements))
-        self._same(
-            "neutral", before, result, f"{law} merge(create(), a), with a of {shown}, gives", "a"
-        )
-        after = self.result(self.merge(whole, self.create(), elements, []))
-        self._same(
-            "neutral", after, result, f"{law} merge(a, create()), with a of {shown}, gives", "a"
-        )
-        again = self.result(whole)
-        self._same(
-            "extract",
-            again,
-            result,
-            f"extract must give the same each time, but of {shown} it gives at last",
-            "at first",
-        )
+    def _of_one(self, whole: _Accumulator) -> None:
+        a, result = whole.elements, self.result(whole)
+        self._same("neutral", self.merge(self.create(), whole), result, a=a)
+        self._same("neutral after", self.merge(whole, self.create()), result, a=a)
+        self._same("extract", whole, result, a=a)
+        saved = _Accumulator(cloudpickle.loads(_bytes(whole.value)), a)
+        self._same("saved", saved, whole, a=a)
 
-    def _saved(self, elements: Elements, whole: Any) -> None:
-        self._same(
-            "saved",
-            self.result(cloudpickle.loads(_bytes(whole))),
-            self.result(whole),
-            f"accumulators must survive pickling, but that of {_show(elements)} afterwards gives",
-            "before",
-        )
-
-    def _cut(self, result: Any, a: Elements, b: Elements, c: Elements) -> None:
-        rest = [*b, *c]
+    def _of_parts(self, whole: _Accumulator, a: Elements, b: Elements, c: Elements) -> None:
+        result, rest = self.result(whole), [*b, *c]
         of_a, of_rest = self.add(self.create(), a), self.add(self.create(), rest)
-        self._same(
-            "bundles",
-            self.result(self.add(of_a, rest, a)),
-            result,
-            f"bundles must not matter, but adding {_show(a)} and then {_show(rest)} gives",
-            "adding all at once",
-        )
-        self._same(
-            "merge",
-            self.result(self.merge(of_a, of_rest, a, rest)),
-            result,
-            "merge(a, b) must equal adding b's elements after a's, but merging those of "
-            f"{_show(a)} and {_show(rest)} gives",
-            "adding",
-        )
+        self._same("bundles", self.add(of_a, rest), result, a=a, rest=rest)
+        self._same("merge", self.merge(of_a, of_rest), result, a=a, rest=rest)
         of_b, of_c = self.add(self.create(), b), self.add(self.create(), c)
-        self._same(
-            "associative",
-            self.result(self.merge(self.merge(of_a, of_b, a, b), of_c, [*a, *b], c)),
-            self.result(self.merge(of_a, self.merge(of_b, of_c, b, c), a, rest)),
-            "which two are merged first must not matter, but for the parts "
-            f"{_show(a)}, {_show(b)} and {_show(c)} merge(merge(a, b), c) gives",
-            "merge(a, merge(b, c))",
-        )
-        law = "compact must change no result, but"
-        small, other = self.compact(of_a, a), self.compact(of_rest, rest)
-        self._same(
-            "compact",
-            self.result(small),
-            self.result(of_a),
-            f"{law} the compact accumulator of {_show(a)} gives",
-            "the one before",
-        )
-        self._same(
-            "compact",
-            self.result(self.add(small, rest, a)),
-            result,
-            f"{law} adding {_show(rest)} to the compact accumulator of {_show(a)} gives",
-            "adding all at once",
-        )
-        self._same(
-            "compact",
-            self.result(self.merge(small, other, a, rest)),
-            result,
-            f"{law} merging the compact accumulators of {_show(a)} and {_show(rest)} gives",
-            "adding all at once",
-        )
+        left = self.merge(self.merge(of_a, of_b), of_c)
+        right = self.merge(of_a, self.merge(of_b, of_c))
+        self._same("associative", left, right, a=a, b=b, c=c)
+        small, other = self.compact(of_a), self.compact(of_rest)
+        self._same("compact", small, of_a, a=a)
+        self._same("compact and add", self.add(small, rest), result, a=a, rest=rest)
+        self._same("compact and merge", self.merge(small, other), result, a=a, rest=rest)
 
-    def _in_any_order(self, elements: Elements, result: Any) -> None:
-        backwards = elements[::-1]
-        self._same(
-            "order",
-            self.result(self.add(self.create(), backwards)),
-            result,
-            f"the order of arrival must not matter, but {_show(backwards)} gives",
-            _show(elements),
-        )
-
-    def _same(self, law: str, one: Any, other: Any, says: str, than: str) -> None:
+    def _same(self, law: str, accumulator: _Accumulator, other: Any, **parts: Elements) -> None:
+        one = self.result(accumulator)
+        other = self.result(other) if isinstance(other, _Accumulator) else other
         if not self.equal(one, other):
-            self._note(law, f"{says} {reprlib.repr(one)}, and {than} {reprlib.repr(other)}")
-
-    def _note(self, law: str, sentence: str) -> None:
-        self.broken.setdefault(law, sentence)
+            of = {name: _show(part) for name, part in parts.items()}
+            sentence = _LAWS[law].format(reprlib.repr(one), reprlib.repr(other), **of)
+            self.broken.setdefault(law.partition(" ")[0], sentence)
 
     # Calls of the function, each watched for what it changes.
 
-    def create(self) -> Any:
-        return self._watched("create", self.fn.create)
+    def create(self) -> _Accumulator:
+        return _Accumulator(self._watched("create", self.fn.create), [])
 
-    def add(self, accumulator: Any, elements: Elements, held: Elements | None = None) -> Any:
+    def add(self, accumulator: _Accumulator, elements: Elements) -> _Accumulator:
         values, times = [value for value, _ in elements], [time for _, time in elements]
-        what = f"add of {_show(elements)} to the accumulator of {_show(held or [])}"
+        held = accumulator.elements
+        what = f"add of {_show(elements)} to the accumulator of {_show(held)}"
         added = self._watched(
-            what, lambda: self.fn.add(accumulator, values, times), add=accumulator
+            what, lambda: self.fn.add(accumulator.value, values, times), add=accumulator.value
         )
         if _changed(values, [value for value, _ in elements]) or times != [t for _, t in elements]:
-            self._note("given", f"add must leave the values as they were, but {what} changed them")
-        return added
+            self.broken.setdefault(
+                "given", f"add must leave the values as they were, but {what} changed them"
+            )
+        return _Accumulator(added, [*held, *elements])
 
-    def merge(self, first: Any, second: Any, a: Elements, b: Elements) -> Any:
+    def merge(self, first: _Accumulator, second: _Accumulator) -> _Accumulator:
+        a, b = first.elements, second.elements
         what = f"merge of the accumulators of {_show(a)} and {_show(b)}"
-        return self._watched(what, lambda: self.fn.merge(first, second), merge=(first, second))
+        values = first.value, second.value
+        merged = self._watched(what, lambda: self.fn.merge(*values), merge=values)
+        return _Accumulator(merged, [*a, *b])
 
-    def compact(self, accumulator: Any, held: Elements) -> Any:
+    def compact(self, accumulator: _Accumulator) -> _Accumulator:
+        value, held = accumulator.value, accumulator.elements
         what = f"compact of the accumulator of {_show(held)}"
-        return self._watched(what, lambda: self.fn.compact(accumulator), compact=accumulator)
+        compacted = self._watched(what, lambda: self.fn.compact(value), compact=value)
+        return _Accumulator(compacted, held)
 
-    def result(self, accumulator: Any) -> Any:
-        what = f"extract of {reprlib.repr(accumulator)}"
-        return self._watched(what, lambda: self.fn.extract(accumulator), extract=accumulator)
+    def result(self, accumulator: _Accumulator) -> Any:
+        value = accumulator.value
+        what = f"extract of {reprlib.repr(value)}"
+        return self._watched(what, lambda: self.fn.extract(value), extract=value)
 
     def _watched(self, what: str, call: Callable[[], Any], **given: Any) -> Any:
         before = _bytes(given)
@@ -266,7 +243,7 @@ class _LawCheck:
         changed = _bytes(given) != before
         for verb in given:
             if changed:
-                self._note(
+                self.broken.setdefault(
                     f"{verb} changes",
                     f"{verb} must leave its arguments as they were, but {what} changed one",
                 )

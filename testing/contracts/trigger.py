@@ -21,13 +21,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.trigger_cases import (
-    MOVES,
-    TriggerCase,
-    TriggerMoment,
-    same,
-    shown,
-)
+from beamlike.testing.contracts.trigger_cases import MOVES, TriggerCase, TriggerMoment, same, shown
 from beamlike.testing.contracts.values import (
     ContractAssertionError,
     UserFunctionRaised,
@@ -48,9 +42,7 @@ def broken_rules(case: TriggerCase) -> list[str]:
     unanswered = broken_by(case, [_answers])
     if unanswered:
         return broken + unanswered
-    broken += (
-        broken_by(case, _OF_STATES) + broken_by(case, _OF_FIRINGS) + broken_by(case, _OF_TIMERS)
-    )
+    broken += broken_by(case, _RULES)
     if not broken and not any(seen.ready for seen in case.seen):
         raise TestStreamError(
             f"check_trigger has nothing to check: {case.trigger} never gets ready; give values for "
@@ -148,21 +140,12 @@ def _finished_parts_are_associative(case: TriggerCase) -> Iterator[str]:
             )
 
 
-_OF_STATES: Final[Sequence[Rule]] = (
-    _can_be_saved,
-    _is_pure,
-    _bundles_do_not_matter,
-    _merging_is_associative,
-    _finished_parts_are_associative,
-)
-
-
 # -- when it fires ---------------------------------------------------------------------------
 
 
 def _leaves_nothing_to_fire_again(case: TriggerCase) -> Iterator[str]:
     trigger = case.trigger
-    for seen in _ready_moments(case):
+    for seen in (seen for seen in case.seen if seen.ready):
         after = case.ask(trigger.on_fire, seen.state, seen.now)
         again = case.ask(trigger.on_fire, after, seen.now)
         if not same(after, again):
@@ -202,9 +185,6 @@ def _finishes_as_it_says(case: TriggerCase) -> Iterator[str]:
             state = case.ask(trigger.on_fire, state, now)
     if fired > _FIRINGS:
         yield (f'it was ready {_FIRINGS} times and never finished; write firings = "repeated"')
-
-
-_OF_FIRINGS: Final[Sequence[Rule]] = (_leaves_nothing_to_fire_again, _finishes_as_it_says)
 
 
 # -- what it waits for -----------------------------------------------------------------------
@@ -254,10 +234,11 @@ def _the_watermark_has_timers(case: TriggerCase) -> Iterator[str]:
                 )
 
 
-_OF_TIMERS: Final[Sequence[Rule]] = (
-    _elements_alone_fire_if_it_says_so,
-    _the_clock_has_timers,
-    _the_watermark_has_timers,
+_RULES: Final[Sequence[Rule]] = (
+    *(_can_be_saved, _is_pure, _bundles_do_not_matter),
+    *(_merging_is_associative, _finished_parts_are_associative),
+    *(_leaves_nothing_to_fire_again, _finishes_as_it_says),
+    *(_elements_alone_fire_if_it_says_so, _the_clock_has_timers, _the_watermark_has_timers),
 )
 
 
@@ -276,10 +257,6 @@ def _timers(given: Iterable[int]) -> list[int]:
 
 def _sampled_moments(case: TriggerCase) -> list[TriggerMoment]:
     return Random(5).sample(case.seen, min(_TRIES, len(case.seen)))
-
-
-def _ready_moments(case: TriggerCase) -> list[TriggerMoment]:
-    return [seen for seen in case.seen if seen.ready]
 
 
 def _merging(case: TriggerCase) -> Iterator[tuple[TriggerContext, list[Any]]]:

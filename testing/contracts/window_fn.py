@@ -71,10 +71,7 @@ def _says_whether_it_merges(case: WindowFnCase) -> Iterator[str]:
         )
 
 
-_OF_VALUES: Final[Sequence[Rule]] = (
-    _is_compatible_with_itself,
-    _says_whether_it_merges,
-)
+_OF_VALUES: Final[Sequence[Rule]] = (_is_compatible_with_itself, _says_whether_it_merges)
 
 
 # -- assign ----------------------------------------------------------------------------------

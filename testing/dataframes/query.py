@@ -292,26 +292,20 @@ class QueryTest:
                 "the watermark must stay before the end of time; write "
                 "advance_watermark_to_infinity()"
             )
-        own = [
-            grouping.name
-            for grouping in self._run.described.groupings
-            if grouping.key_clock is not None
-        ]
-        if own:
-            raise TestStreamError(
-                f"each key of {own[0]!r} has a watermark of its own, which its own rows move: send "
-                'a later row of the key, advance the clock where the input says idle="advance", '
-                "or write advance_watermark_to_infinity()"
-            )
-        held = [
-            grouping.name for grouping in self._run.described.groupings if _holds_jumps(grouping)
-        ]
-        if held:
-            raise TestStreamError(
-                f"{held[0]!r} reads an input with max_jump, whose watermark only rows move: send a "
-                "later row, or where that lies beyond a gap, let idle_after pass by "
-                "advance_processing_time(...) before; or write advance_watermark_to_infinity()"
-            )
+        for grouping in self._run.described.groupings:
+            if grouping.key_clock is not None:
+                raise TestStreamError(
+                    f"each key of {grouping.name!r} has a watermark of its own, which its own rows "
+                    "move: send a later row of the key, advance the clock where the input says "
+                    'idle="advance", or write advance_watermark_to_infinity()'
+                )
+            if _holds_jumps(grouping):
+                raise TestStreamError(
+                    f"{grouping.name!r} reads an input with max_jump, whose watermark only rows "
+                    "move: send a later row, or where that lies beyond a gap, let idle_after pass "
+                    "by advance_processing_time(...) before; or write "
+                    "advance_watermark_to_infinity()"
+                )
         for name in inputs:
             clocks = [
                 source.clock for source in self._run.described.sources if name in source.inputs

@@ -6,7 +6,6 @@ Source: Beam Python ``apache_beam.testing.util``.
 """
 
 import glob
-import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from io import BytesIO, TextIOWrapper
@@ -18,16 +17,11 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import BoundedWindow
 from beamlike.errors import TestStreamError
-from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo
-from beamlike.model.windows import Window
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.failures import Failure
-from beamlike.testing.pipelines.beam_matchers import (
-    BeamAssertException,
-    TestWindowedValue,
-    reified,
-)
+from beamlike.testing.pipelines.beam_matchers import BeamAssertException, TestWindowedValue, reified
+from beamlike.testing.pipelines.checks import takes
 from beamlike.testing.pipelines.collections import asking, results_of
 from beamlike.testing.streams.results import Matcher, Results
 
@@ -71,17 +65,16 @@ def assert_that(
         if isinstance(matcher, Matcher):
             failure = matcher.failure(results, negated=False)
             return None if failure is None else results.text_of(failure)
+        why = ""
         try:
             for each in _asked_for(results, use_global_window):
-                answer = matcher(each)
-                if answer is False:
+                if matcher(each) is False:
+                    why = "it returned False"
                     break
         except AssertionError as failed:
             why = f"{type(failed).__name__}: {failed}"
-        else:
-            if answer is not False:
-                return None
-            why = "it returned False"
+        if not why:
+            return None
         name = getattr(matcher, "__name__", repr(matcher))
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
@@ -92,11 +85,9 @@ def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
     """What a function is called with, one after the other."""
     if use_global_window:
         return [results.elements(results.panes, stamped=False)]
-    by_window: dict[Window, list[Any]] = defaultdict(list)
+    by_window: dict[Any, list[Any]] = defaultdict(list)
     for output in results.panes:
-        pane = output.effect
-        if isinstance(pane, Pane):
-            by_window[pane.window].append(results.element(output))
+        by_window[output.effect.window].append(results.element(output))
     return [(elements, window) for window, elements in by_window.items()]
 
 
@@ -136,7 +127,7 @@ def has_at_least_one(
 
     Source: Beam Python ``has_at_least_one``.
     """
-    if not _takes(criterion, 4):
+    if not takes(criterion, 4):
         raise TestStreamError(
             "has_at_least_one calls its criterion with an element, its timestamp, its window and "
             "its pane; write lambda element, timestamp, window, pane: ..."
@@ -150,21 +141,6 @@ def has_at_least_one(
             raise BeamAssertException("Failed assert: nothing matches criterion")
 
     assert_that(input, check, label, reify_windows=True)
-
-
-def _takes(function: object, count: int) -> bool:
-    """Whether a function can be called with so many arguments; yes if it does not say."""
-    if not callable(function):
-        return False
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some functions in C have no signature
-        return True
-    try:
-        signature.bind(*range(count))
-    except TypeError:
-        return False
-    return True
 
 
 def open_shards(glob_pattern: str, mode: str = "rt", encoding: str | None = "utf-8") -> IO[Any]:

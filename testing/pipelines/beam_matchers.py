@@ -71,28 +71,27 @@ class BeamMatcher:
 
     Args:
         name: The name of the function in a test.
-        check: Raises a `BeamAssertException` if the elements are wrong.
+        wrong: What is wrong with a list of elements; "" if nothing is.
         reifies: Whether it looks at each element as a `TestWindowedValue`.
     """
 
     name: str
-    check: Callable[[list[Any]], None] = attrs.field(eq=False)
+    wrong: Callable[[list[Any]], str] = attrs.field(eq=False)
     reifies: bool = False
 
     def __call__(self, actual: Iterable[Any]) -> None:
-        self.check(list(actual))
+        if wrong := self.wrong(list(actual)):
+            raise BeamAssertException(f"Failed assert: {wrong}")
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         """Why all elements together do not answer as wanted, None if they do."""
         if self.reifies:
             results = reified(results)
-        try:
-            self.check(results.elements(results.panes, stamped=False))
-        except BeamAssertException as wrong:
-            if negated:
-                return None
-            return Failure(f"{self.name} does not hold", (("because", str(wrong)),))
-        return Failure(f"{self.name} holds, but should not") if negated else None
+        wrong = self.wrong(results.elements(results.panes, stamped=False))
+        if negated:
+            return None if wrong else Failure(f"{self.name} holds, but should not")
+        facts = (("because", f"Failed assert: {wrong}"),)
+        return Failure(f"{self.name} does not hold", facts) if wrong else None
 
 
 def reified(results: Results) -> Results:
@@ -156,14 +155,13 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
     """
     wanted, equals = list(several(expected, "equal_to")), equals_fn or _same
 
-    def check(actual: list[Any]) -> None:
+    def wrong(actual: list[Any]) -> str:
         missing, unexpected = unmatched(wanted, actual, equals)
-        if missing or unexpected:
-            more = f", unexpected elements {unexpected!r}" if unexpected else ""
-            more += f", missing elements {missing!r}" if missing else ""
-            raise BeamAssertException(f"Failed assert: {wanted!r} == {actual!r}{more}")
+        more = f", unexpected elements {unexpected!r}" if unexpected else ""
+        more += f", missing elements {missing!r}" if missing else ""
+        return f"{wanted!r} == {actual!r}{more}" if more else ""
 
-    return BeamMatcher("equal_to", check)
+    return BeamMatcher("equal_to", wrong)
 
 
 def equal_to_approx(
@@ -242,27 +240,15 @@ class contains_in_any_order:
 
 def is_empty() -> Matcher:
     """No elements. Source: Beam Python ``is_empty``."""
-
-    def check(actual: list[Any]) -> None:
-        if actual:
-            raise BeamAssertException(f"Failed assert: [] == {actual!r}")
-
-    return BeamMatcher("is_empty", check)
+    return BeamMatcher("is_empty", lambda actual: f"[] == {actual!r}" if actual else "")
 
 
 def is_not_empty() -> Matcher:
     """At least one element. Source: Beam Python ``is_not_empty``."""
-
-    def check(actual: list[Any]) -> None:
-        if not actual:
-            raise BeamAssertException("Failed assert: pcol is empty")
-
-    return BeamMatcher("is_not_empty", check)
+    return BeamMatcher("is_not_empty", lambda actual: "" if actual else "pcol is empty")
 
 
-def equal_to_per_window(
-    expected_window_to_elements: Mapping[WindowLike, Iterable[Any]],
-) -> Matcher:
+def equal_to_per_window(expected_window_to_elements: Mapping[WindowLike, Iterable[Any]]) -> Matcher:
     """Exactly these elements in each of these windows, and none in any other.
 
     Args:
@@ -286,28 +272,25 @@ def equal_to_per_window(
         for window, elements in expected_window_to_elements.items()
     }
 
-    def check(actual: list[Any]) -> None:
+    def wrong(actual: list[Any]) -> str:
         rest = {window: list(elements) for window, elements in wanted.items()}
-        wrong: list[str] = []
+        problems: list[str] = []
         for reified_value in actual:
             if not isinstance(reified_value, TestWindowedValue):
-                raise BeamAssertException(
-                    f"Failed assert: {reified_value!r} is no TestWindowedValue; write "
-                    "reify_windows=True"
-                )
+                return f"{reified_value!r} is no TestWindowedValue; write reify_windows=True"
             window, element = reified_value.windows[0], reified_value.value
             if window not in rest:
-                wrong.append(f"window {window} not found in any expected windows {list(wanted)}")
+                problems.append(f"window {window} not found in any expected windows {list(wanted)}")
             elif not _take(rest[window], element):
-                wrong.append(f"element {element!r} not found in window {window}:{wanted[window]}")
-        wrong += [
+                problems.append(
+                    f"element {element!r} not found in window {window}:{wanted[window]}"
+                )
+        problems += [
             f"unmatched elements {it} in window {window}" for window, it in rest.items() if it
         ]
-        if wrong:
-            lines = "\n".join(dict.fromkeys(wrong))
-            raise BeamAssertException(f"Failed assert: {lines}")
+        return "\n".join(dict.fromkeys(problems))
 
-    return BeamMatcher(name, check, reifies=True)
+    return BeamMatcher(name, wrong, reifies=True)
 
 
 def _take(rest: list[Any], element: Any) -> bool:

@@ -66,6 +66,17 @@ def _lines_of(frame: FrameType) -> tuple[int, int]:
     return first, last
 
 
+def takes(function: object, count: int) -> bool:
+    """Whether a function can be called with so many arguments; yes if it does not say."""
+    try:
+        inspect.signature(function).bind(*range(count))  # type: ignore[arg-type]
+    except TypeError:  # also of what cannot be called at all
+        return False
+    except ValueError:  # some functions in C have no signature
+        return True
+    return True
+
+
 _creations: Final = count()
 
 
@@ -98,11 +109,38 @@ def report_unrun(identity: int) -> None:
 
 
 @attrs.define
-class _Check:
+class Check:
+    """Something asserted on a line of a test; ``ask`` is None until it says what must hold."""
+
     place: TestLine
     ask: Ask | None = None
     todo: str = ""
     about: Edge | None = None
+
+    def problem_of(self, run: PipelineRun) -> str | None:
+        """What is wrong with a run, None if nothing is."""
+        if self.ask is None:
+            return f"this checks nothing; {self.todo}"
+        try:
+            return self.ask(run)
+        except AssertionError as failed:
+            return f"AssertionError: {failed}" if str(failed) else "AssertionError"
+        except Exception as error:
+            error.add_note(f"checked at {self.place}: {self.place.code}")
+            raise
+
+
+def opened(checks: list[Check], check: Check) -> Callable[[Ask], None]:
+    """Add a check; what is to hold is given later, on the line that then counts as its own."""
+    checks.append(check)
+
+    def assert_with(ask: Ask) -> None:
+        if check.ask is None:
+            check.place, check.ask = calling_place(), ask
+        else:  # one expect(...) may be used twice
+            checks.append(Check(calling_place(), ask, about=check.about))
+
+    return assert_with
 
 
 @attrs.frozen
@@ -132,15 +170,13 @@ class Checks:
     """The assertions about one pipeline."""
 
     def __init__(self, todo: str) -> None:
-        self._checks: list[_Check] = []
+        self._checks: list[Check] = []
         self._todo, self._created_at = todo, creation_number()
         self._is_over = False
         self._error: _Error | None = None
 
     def open(
-        self,
-        todo: str = "add .to(...) or .not_to(...) with a matcher",
-        about: Edge | None = None,
+        self, todo: str = "add .to(...) or .not_to(...) with a matcher", about: Edge | None = None
     ) -> Callable[[Ask], None]:
         """Another assertion, on the calling line; what to check is given later.
 
@@ -149,16 +185,8 @@ class Checks:
             about: The collection that it is about. If it is that of a grouping, a failure shows
                 what happened there.
         """
-        check = _Check(self._place(), todo=todo, about=about)
-        self._checks.append(check)
+        assert_with = opened(self._checks, Check(self._place(), todo=todo, about=about))
         pending_assertions[id(self)] = self._waiting()
-
-        def assert_with(ask: Ask) -> None:
-            if check.ask is None:
-                check.place, check.ask = calling_place(), ask
-            else:  # one expect(...) may be used twice
-                self._checks.append(_Check(calling_place(), ask, about=about))
-
         return assert_with
 
     def _place(self) -> TestLine:
@@ -206,9 +234,9 @@ class Checks:
         if failures:
             raise _all_of(failures, len(self._checks) + 1) from error
 
-    def add(self, place: TestLine, ask: Ask) -> None:
-        """Another assertion, made on this line."""
-        self._checks.append(_Check(place, ask))
+    def add(self, checks: Iterable[Check]) -> None:
+        """More assertions, made elsewhere."""
+        self._checks += checks
 
     def __len__(self) -> int:
         return len(self._checks)
@@ -226,7 +254,7 @@ class Checks:
             failures.append(_numbered(1, self._error.place, str(self._error.problem_of(None))))
         groupings: dict[str, AssertedGrouping] = {}
         for check in self._checks:
-            text = _problem(check, run)
+            text = check.problem_of(run)
             if text is not None:
                 failures.append(_numbered(len(failures) + 1, check.place, text))
                 asserted = None if check.about is None else asserted_in(run, check.about)
@@ -251,20 +279,9 @@ class Checks:
         report_unrun(id(self))
 
 
-def _problem(check: _Check, run: PipelineRun) -> str | None:
-    if check.ask is None:
-        return f"this checks nothing; {check.todo}"
-    try:
-        return check.ask(run)
-    except AssertionError as failed:
-        return f"AssertionError: {failed}" if str(failed) else "AssertionError"
-    except Exception as error:
-        error.add_note(f"checked at {check.place}: {check.place.code}")
-        raise
-
-
 def _numbered(number: int, place: TestLine, text: str) -> str:
-    return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
+    lines = textwrap.indent(f"{place.code}\n\n{text}", "    ").splitlines()
+    return "\n".join([f"{number}) {place}", *(line.rstrip() for line in lines)])
 
 
 def _all_of(
@@ -274,7 +291,3 @@ def _all_of(
     heading = f"{'the assertion does' if number == 1 else some} not hold:"
     drawn = [asserted.timeline for asserted in groupings]
     return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)
-
-
-def _bare(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.splitlines())

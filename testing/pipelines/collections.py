@@ -95,18 +95,14 @@ def _trace(run: PipelineRun, edge: Edge) -> str:
     return "\n".join(lines)
 
 
+@attrs.frozen(eq=False, repr=False)
 class Expectation:
     """A collection about which something is asserted. See `expect`."""
 
-    def __init__(
-        self,
-        collection: PCollection[Any],
-        assert_with: Callable[[Ask], None],
-        stamped: bool = False,
-        equal: Equal | None = None,
-    ) -> None:
-        self._collection, self._assert_with = collection, assert_with
-        self._stamped, self._equal = stamped, equal
+    _collection: PCollection[Any]
+    _assert_with: Callable[[Ask], None]
+    _stamped: bool = False
+    _equal: Equal | None = None
 
     def to(self, matcher: Matcher) -> None:
         """Assert that the matcher holds, when the pipeline has run.
@@ -129,14 +125,14 @@ class Expectation:
 
     def with_timestamp(self) -> Self:
         """The same collection with elements ``(element, timestamp in ms)``."""
-        return type(self)(self._collection, self._assert_with, True, self._equal)
+        return attrs.evolve(self, stamped=True)
 
     def with_equality(self, equal: Equal) -> Self:
         """The same collection, where ``equal(expected, actual)`` says what is the same.
 
         Source: Scio ``Eq``.
         """
-        return type(self)(self._collection, self._assert_with, self._stamped, equal)
+        return attrs.evolve(self, equal=equal)
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
         check_matcher(f"expect(...).{verb}", matcher)

@@ -4,7 +4,6 @@ Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from unittest import SkipTest
 
@@ -181,14 +180,9 @@ class run_with_context:
     def __enter__(self) -> ScioContext:
         return ScioContext(self._pipeline)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         __tracebackhide__ = True
-        self._pipeline.__exit__(kind, error, trace)
+        self._pipeline.__exit__(*raised)
 
 
 def run_with_overrides(

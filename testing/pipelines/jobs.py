@@ -3,12 +3,9 @@
 Source: Scio ``JobTest``.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import attrs
 
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.metrics import Counter, Distribution, Gauge
@@ -16,18 +13,19 @@ from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.context import DistCache, ScioContext
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import (
-    Ask,
+    Check,
     PendingAssertion,
     TestLine,
     calling_place,
     creation_number,
+    opened,
     pending_assertions,
     report_unrun,
+    takes,
 )
 from beamlike.testing.pipelines.contexts import TestPipeline
-from beamlike.testing.pipelines.runs import Kind, metric_check
+from beamlike.testing.pipelines.runs import Kind, metric_check, metric_words
 from beamlike.testing.pipelines.wiring import (
     Assertion,
     Source,
@@ -81,7 +79,8 @@ class JobTest:
         self._outputs: dict[str, tuple[TestLine, Assertion]] = {}
         self._caches: dict[Any, Callable[[], Any]] = {}
         self._overrides: list[TransformOverride] = []
-        self._metrics: list[_MetricAssertion] = []
+        self._metrics: list[Check] = []
+        self._looked_at: set[tuple[Kind, object]] = set()
         name = getattr(job, "__name__", repr(job))
         pending_assertions[id(self)] = PendingAssertion(
             f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
@@ -230,20 +229,16 @@ class JobTest:
 
     def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
         name = metric if isinstance(metric, str | None) else metric.name
-        if name is not None and any(
-            (kind, name) == (metric.kind, metric.name) for metric in self._metrics
-        ):
-            words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
-            raise self._refusal(f"JobTest looks at the {kind.removesuffix('s')} {words} already")
-        asked = _MetricAssertion(kind, name, calling_place())
-        self._metrics.append(asked)
+        if name is not None and (kind, name) in self._looked_at:
+            raise self._refusal(
+                f"JobTest looks at the {kind.removesuffix('s')} {metric_words(name)} already"
+            )
+        self._looked_at.add((kind, name))
+        todo = f"write {kind.removesuffix('s')}(...)(value)"
+        assert_with = opened(self._metrics, Check(calling_place(), todo=todo))
 
         def of(wanted: object) -> "JobTest":
-            ask = metric_check(kind, metric, wanted)
-            if asked.ask is None:
-                asked.place, asked.ask = calling_place(), ask
-            else:
-                self._metrics.append(_MetricAssertion(kind, name, calling_place(), ask))
+            assert_with(metric_check(kind, metric, wanted))
             return self
 
         return of
@@ -284,12 +279,11 @@ class JobTest:
         pending_assertions.pop(id(self), None)
         before = pipeline.wiring
         wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides, before)
-        for metric in self._metrics:
-            pipeline.checks.add(metric.place, metric.problem_of)
+        pipeline.checks.add(self._metrics)
         given = (_JobContext(pipeline, wiring), MappingProxyType(self._args))
         pipeline.wiring = wiring
         try:
-            self._job(*given[: _number_of_arguments(self._job)])
+            self._job(*given[: 1 + takes(self._job, 2)])
         finally:
             pipeline.wiring = before
         try:
@@ -307,21 +301,6 @@ class JobTest:
         report_unrun(id(self))
 
 
-@attrs.define
-class _MetricAssertion:
-    """What a metric must be; nothing, until a value is given."""
-
-    kind: Kind
-    name: object
-    place: TestLine
-    ask: Ask | None = None
-
-    def problem_of(self, run: PipelineRun) -> str | None:
-        if self.ask is None:
-            return f"this checks nothing; write {self.kind.removesuffix('s')}(...)(value)"
-        return self.ask(run)
-
-
 class _JobContext(ScioContext):
     """The context of a job in a test: what it takes from files, the test has."""
 
@@ -336,11 +315,3 @@ class _JobContext(ScioContext):
 
 def _cache_key(uri: str | Sequence[str]) -> str | tuple[str, ...]:
     return uri if isinstance(uri, str) else tuple(uri)
-
-
-def _number_of_arguments(job: Callable[..., object]) -> int:
-    try:
-        inspect.signature(job).bind(None, None)
-    except TypeError:
-        return 1
-    return 2

@@ -119,10 +119,10 @@ class _MetricCheck:
                 by_name.setdefault(it.key.metric, []).append(it)
             values = {name: self._value(its) for name, its in by_name.items()}
             return self._answer(self.kind, values, "are")
-        what = f"{self.kind.removesuffix('s')} {_words(self.name)}"
+        what = f"{self.kind.removesuffix('s')} {metric_words(self.name)}"
         own = [it for it in found if self.name in (it.key.metric, it.key.metric.name)]
         if not own:
-            known = ", ".join(dict.fromkeys(_words(it.key.metric) for it in found)) or "none"
+            known = ", ".join(dict.fromkeys(metric_words(it.key.metric) for it in found)) or "none"
             return f"the job never touched the {what}; its {self.kind} are: {known}"
         if self.kind == "gauges" and not all(same(own[0].committed, it.committed) for it in own):
             each = ", ".join(f"{it.committed!r} by {it.key.step!r}" for it in own)
@@ -144,7 +144,7 @@ class _MetricCheck:
         wanted = self.wanted
         shown: Any = value
         if isinstance(value, Mapping):
-            shown = {_words(name): it for name, it in value.items()}
+            shown = {metric_words(name): it for name, it in value.items()}
         if not callable(wanted):
             return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
         answer = wanted(value)
@@ -154,5 +154,6 @@ class _MetricCheck:
         return f"the {what} {verb} {shown!r}, for which {name} is {answer!r}"
 
 
-def _words(name: MetricName | str) -> str:
+def metric_words(name: MetricName | str) -> str:
+    """A metric in an error text."""
     return repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"

@@ -18,7 +18,7 @@ from beamlike.api.pipelines.job_io import Read, SaveAs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.testing.pipelines.checks import Checks, TestLine
+from beamlike.testing.pipelines.checks import Check, Checks, TestLine
 
 Makes = Callable[[Any], Any] | Mapping[Any, Any]
 
@@ -66,7 +66,9 @@ class TransformOverride:
     @staticmethod
     def of_iter_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Pairs of each element and everything that is made of it, as `of_iter`."""
-        pairs = _override("of_iter_kv", name, makes, takes, _paired_with_each)
+        pairs = _override(
+            "of_iter_kv", name, makes, takes, lambda element, values: [(element, v) for v in values]
+        )
         return TransformOverride(_name(name), FlatMap(pairs))
 
     @staticmethod
@@ -128,10 +130,6 @@ def _override(
     return override
 
 
-def _paired_with_each(element: Any, values: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(element, value) for value in values]
-
-
 def _name(name: object) -> str:
     if not isinstance(name, str) or not name:
         raise PipelineError(f"TransformOverride needs the name of a transform, got {name!r}")
@@ -142,6 +140,31 @@ _MOST_NAMES: Final = 12
 
 Source = PTransform[Pipeline, PCollection[Any]]
 Assertion = Callable[[PCollection[Any]], object]
+
+
+@attrs.define
+class _Defined:
+    """What a test has of one kind for a job, by name, and what of it the job met."""
+
+    does: str
+    kind: str
+    add: str
+    things: Mapping[Any, Any]
+    met: list[Any] = attrs.field(factory=list)
+
+    def meet(self, name: Any) -> Any:
+        """The thing of this name, once if it is not a cache."""
+        if name not in self.things:
+            names = ", ".join(map(repr, self.things)) or "none"
+            raise PipelineError(
+                f"the job {self.does} {self.kind} {name!r}, which the test does not have; its "
+                f"{self.kind}s are: {names}; add {self.add.format(name)}"
+            )
+        if name in self.met and self.does != "takes":
+            advice = "; use the collection twice" if self.does == "reads" else ""
+            raise PipelineError(f"the job {self.does} {self.kind} {name!r} twice{advice}")
+        self.met.append(name)
+        return self.things[name]
 
 
 class Wiring:
@@ -164,18 +187,14 @@ class Wiring:
         around: "Wiring | None" = None,
     ) -> None:
         self._is_job = inputs is not None
-        self._inputs, self._outputs = inputs or {}, outputs or {}
-        self._caches = caches or {}
+        self._inputs = _Defined("reads", "input", ".input({!r}, [...])", inputs or {})
+        self._outputs = _Defined("saves", "output", ".output({!r})(...)", outputs or {})
+        self._caches = _Defined("takes", "dist cache", ".dist_cache({!r}, content)", caches or {})
         self._overrides = checked_overrides(overrides)
         self._around = around
-        self._in_force = self._overrides
-        if around is not None:
-            self._in_force = checked_overrides(
-                [*around._in_force.values(), *self._overrides.values()]
-            )
-        self._read: list[str] = []
-        self._saved: list[str] = []
-        self._taken: set[Any] = set()
+        self._in_force: dict[str, TransformOverride] = checked_overrides(
+            [*(() if around is None else around._in_force.values()), *self._overrides.values()]
+        )
         self._seen: dict[str, None] = {}
 
     def in_place_of(
@@ -185,19 +204,15 @@ class Wiring:
         self._see(full_name)
         override = self._in_force.get(full_name)
         if self._is_job and isinstance(transform, Read):
-            name, known = transform.name, self._inputs
-            if override is None or name in known:
-                _check_name("input", "reads", name, known, self._read)
-                self._read.append(name)
-            transform = known.get(name, transform)
+            if override is None or transform.name in self._inputs.things:
+                transform = self._inputs.meet(transform.name)
         elif self._is_job and isinstance(transform, SaveAs):
             if override is not None:
                 raise PipelineError(
                     f"{full_name!r} is an output of the job, and cannot be overridden; say what "
                     f"must come there: .output({transform.name!r})(...)"
                 )
-            _check_name("output", "saves", transform.name, self._outputs, self._saved)
-            self._saved.append(transform.name)
+            self._outputs.meet(transform.name)
             transform = _Kept(transform.name)
         if override is not None:
             return override.in_place_of(full_name, given)
@@ -212,23 +227,17 @@ class Wiring:
         """Assert of an output what the test asserts."""
         if not isinstance(transform, _Kept):
             return
-        place, assertion = self._outputs[transform.name]
+        place, assertion = self._outputs.things[transform.name]
         before = len(checks)
         assertion(made)
         if len(checks) == before:
             text = f"this asserts nothing of output {transform.name!r}; write expect(out).to(...)"
-            checks.add(place, lambda run: f"{text} in it")
+            checks.add([Check(place, lambda run: f"{text} in it")])
 
     def cache(self, key: Any) -> Callable[[], Any]:
         """What makes the content of a cache."""
-        if key not in self._caches:
-            names = ", ".join(map(repr, self._caches)) or "none"
-            raise PipelineError(
-                f"the job takes dist cache {key!r}, which the test does not have; its dist caches "
-                f"are: {names}; add .dist_cache({key!r}, content)"
-            )
-        self._taken.add(key)
-        return self._caches[key]
+        make: Callable[[], Any] = self._caches.meet(key)
+        return make
 
     def check_that_all_was_met(self) -> None:
         """Check that the pipeline has everything that the test names.
@@ -236,16 +245,11 @@ class Wiring:
         Raises:
             PipelineError: It has not.
         """
-        known = (
-            ("reads input", self._inputs, self._read),
-            ("saves output", self._outputs, self._saved),
-            ("takes dist cache", self._caches, self._taken),
-        )
         missing = [
-            f"the job never {what} {name!r}"
-            for what, names, used in known
-            for name in names
-            if name not in used
+            f"the job never {defined.does} {defined.kind} {name!r}"
+            for defined in (self._inputs, self._outputs, self._caches)
+            for name in defined.things
+            if name not in defined.met
         ]
         missing += [
             f"no transform has the name {name!r} of an override; {self._names_like(name)}"
@@ -285,18 +289,3 @@ def checked_overrides(overrides: Iterable[TransformOverride]) -> dict[str, Trans
             raise PipelineError(f"the transform {override.name!r} is overridden twice")
         found[override.name] = override
     return found
-
-
-def _check_name(
-    kind: str, verb: str, name: str, known: Mapping[str, object], used: list[str]
-) -> None:
-    if name not in known:
-        names = ", ".join(map(repr, known)) or "none"
-        add = f".input({name!r}, [...])" if kind == "input" else f".output({name!r})(...)"
-        raise PipelineError(
-            f"the job {verb} {kind} {name!r}, which the test does not have; its {kind}s are: "
-            f"{names}; add {add}"
-        )
-    if name in used:
-        more = "; use the collection twice" if kind == "input" else ""
-        raise PipelineError(f"the job {verb} {kind} {name!r} twice{more}")

@@ -15,8 +15,8 @@ Source: Scio ``PipelineSpec``, which checks that ``run()`` was called.
 """
 
 import tempfile
-from collections.abc import Generator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -136,50 +136,38 @@ def _fail_of(forgotten: list[str]) -> None:
 
 
 def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGrouping]) -> None:
-    """Add to a failure what can be done with it, and write its page.
+    """Add to each of the failures that are reported together what can be done with it, and pages.
 
     If that fails a note says so, but what matters is the failure of the test.
     """
+    with _noting_problems(error):
+        from beamlike.testing.plugin.reports import UNKNOWN, FailedTest, is_plain, leaves_of
+
+        searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+        leaves = list(leaves_of(error))
+        # The last stream of the test is that of one failure, but not known of which.
+        alone = ran if len(leaves) == 1 else ()
+        number = 0
+        for leaf in leaves:
+            groupings = tuple(alone) if is_plain(leaf) else ()
+            if drawn := isinstance(leaf, PaneAssertionError):
+                groupings = leaf.groupings
+            if not groupings:
+                if ran and not alone and is_plain(leaf):
+                    leaf.add_note(UNKNOWN)
+                continue
+            number += 1
+            with _noting_problems(leaf):  # the others can still be shown
+                _add_note(item, leaf, FailedTest(item.nodeid, groupings, drawn, searched, number))
+
+
+@contextmanager
+def _noting_problems(error: BaseException) -> Iterator[None]:
     try:
-        _annotate_each(item, error, ran)
+        yield
     except Exception as problem:
-        _note_problem(error, problem)
-
-
-def _annotate_each(
-    item: pytest.Item, error: BaseException, ran: Sequence[AssertedGrouping]
-) -> None:
-    """Annotate each of the failures that are reported together."""
-    from beamlike.testing.plugin.reports import (
-        UNKNOWN,
-        FailedTest,
-        groupings_of,
-        is_plain,
-        leaves_of,
-    )
-
-    searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
-    leaves = list(leaves_of(error))
-    # The last stream of the test is that of one failure, but not known of which.
-    alone = ran if len(leaves) == 1 else ()
-    number = 0
-    for one in leaves:
-        groupings = groupings_of(one, alone)
-        if not groupings:
-            if ran and not alone and is_plain(one):
-                one.add_note(UNKNOWN)
-            continue
-        number += 1
-        drawn = isinstance(one, PaneAssertionError)
-        try:
-            _add_note(item, one, FailedTest(item.nodeid, groupings, drawn, searched, number))
-        except Exception as problem:  # the others can still be shown
-            _note_problem(one, problem)
-
-
-def _note_problem(error: BaseException, problem: Exception) -> None:
-    with suppress(Exception):  # a class of the user's may take no notes
-        error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
+        with suppress(Exception):  # a class of the user's may take no notes
+            error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
 
 
 def _add_note(item: pytest.Item, error: BaseException, failed: "FailedTest") -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -160,15 +160,6 @@ def leaves_of(error: BaseException) -> Iterator[BaseException]:
             yield from leaves_of(exception)
     else:
         yield error
-
-
-def groupings_of(
-    error: BaseException, ran: Sequence[AssertedGrouping]
-) -> tuple[AssertedGrouping, ...]:
-    """What a failure is about: what the assertion knows, and if it was a plain one what ran."""
-    if isinstance(error, PaneAssertionError):
-        return error.groupings
-    return tuple(ran) if is_plain(error) else ()
 
 
 def is_plain(error: BaseException) -> bool:

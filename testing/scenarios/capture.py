@@ -227,8 +227,9 @@ def capture(
             (stage, shard, record), *_ = found
             steps = list(_steps(stage, record, partial(read, key)))
             now = Moment(shard.at.watermark, shard.at.clock)
-            of_key = _Source(stage, record, record.until != now, steps)
-            return _captured(of_key, aggregation, column, shown)
+            script, key_shown, strategy = _scripted(stage, steps, column, shown)
+            stopped = record.until != now
+            return Captured(stage, key_shown, strategy, aggregation, script, record, stopped)
     rows = sum(step.rows.num_rows for _, _, record in recorded for step in record.steps)
     raise StateError(
         f"no row of the key {key!r} is in the record, which has {rows:,} rows of other keys; "
@@ -257,16 +258,6 @@ class _Step:
     judged_at: int
     after: Moment
     rows: pa.Table
-
-
-@attrs.frozen(eq=False)
-class _Source:
-    """Where a scenario comes from."""
-
-    stage: SavedStage
-    record: StateRecord
-    stopped: bool
-    steps: Sequence[_Step]
 
 
 def _steps(
@@ -332,14 +323,14 @@ def _values(column: str | None, hide: "_Hide") -> Callable[[pa.Table], Iterator[
     numbers = count(1)
 
     def values(rows: pa.Table) -> Iterator[Any]:
-        names = [column_name for column_name in rows.column_names if column_name.startswith(_VALUE)]
-        there = [name.removeprefix(_VALUE) for name in names]
+        names = [name for name in rows.column_names if name.startswith(_VALUE)]
+        columns = {name.removeprefix(_VALUE): rows.column(name) for name in names}
         if column is not None:
-            if column not in there:
-                known = ", ".join(map(repr, there)) or "none"
+            if column not in columns:
+                known = ", ".join(map(repr, columns)) or "none"
                 raise StateError(f"the grouping reads no column {column!r}; it reads {known}")
-            there = [column]
-        found = rows_of({name: rows.column(f"{_VALUE}{name}") for name in there}) if there else None
+            columns = {column: columns[column]}
+        found = rows_of(columns) if columns else None
         for index in range(rows.num_rows):
             number = next(numbers)
             value = number if found is None else found[index]
@@ -391,13 +382,13 @@ def _check_ends_are_known(strategy: WindowingStrategy, column: str | None, shown
         )
 
 
-def _captured(of: _Source, aggregation: str, column: str | None, shown: Shown) -> Captured:
-    hide, stage = _hidden(shown), of.stage
-    strategy = strategy_of(stage.identity)
+def _scripted(
+    stage: SavedStage, steps: Sequence[_Step], column: str | None, shown: Shown
+) -> tuple[Script, Any, WindowingStrategy]:
+    """The steps as a script, with the key as a scenario has it, and how they are windowed."""
+    hide, strategy, rows = _hidden(shown), strategy_of(stage.identity), steps[0].rows
     _check_ends_are_known(strategy, column, shown)
-    rows = of.steps[0].rows
     (first, *_) = keys_as_values(_columns(rows), rows.num_rows, in_bytes=False)
     key = next(iter(first.values())) if len(first) == 1 else ", ".join(map(str, first.values()))
     key = hide(key, 1)
-    script = tuple(_script(of.steps, key, _values(column, hide)))
-    return Captured(stage, key, strategy, aggregation, script, of.record, of.stopped)
+    return tuple(_script(steps, key, _values(column, hide))), key, strategy

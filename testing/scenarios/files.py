@@ -32,19 +32,12 @@ from beamlike.testing.scenarios.limits import (
     MOST_BYTES,
     MOST_UNREADABLE,
     MOST_VALUES,
-    check_collected,
-    check_firings,
-    check_size,
+    check_run,
     check_steps,
     read_limited,
 )
 from beamlike.testing.scenarios.places import Place, read_json
-from beamlike.testing.scenarios.results import (
-    Expected,
-    compare,
-    read_drops,
-    read_panes,
-)
+from beamlike.testing.scenarios.results import Expected, compare, read_drops, read_panes
 from beamlike.testing.scenarios.schema import read_script, read_windowing
 from beamlike.viz.table import shorten
 
@@ -161,25 +154,23 @@ def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) ->
     """
     name = fspath(path)
     try:
-        text = _bytes_of(path).decode("utf-8-sig")
+        text = _text_of(path, name)
     except TranscriptError as error:
-        problem = error
+        return TranscriptFile((), error)
+    return transcripts_of(text, name, must_expect=must_expect)
+
+
+def _text_of(path: str | PathLike[str], name: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise TranscriptError(f"{name}: has more than {MOST_BYTES // 1024**2} MiB; split it")
+        return content.decode("utf-8-sig")
     except OSError as error:
-        problem = TranscriptError(f"{name}: cannot be read: {error.strerror}")
+        raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        problem = TranscriptError(f"{name}: is not UTF-8 text: {error.reason}")
-    else:
-        return transcripts_of(text, name, must_expect=must_expect)
-    return TranscriptFile((), problem)
-
-
-def _bytes_of(path: str | PathLike[str]) -> bytes:
-    with Path(path).open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        most = MOST_BYTES // 1024**2
-        raise TranscriptError(f"{fspath(path)}: has more than {most} MiB; split it")
-    return content
+        raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
 
 
 def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> TranscriptFile:
@@ -193,8 +184,7 @@ def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> Transc
     try:
         return _read_file(read_json(text, name, MOST_VALUES), must_expect)
     except TranscriptError as error:
-        problem = error
-    return TranscriptFile((), problem)
+        return TranscriptFile((), error)
 
 
 def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
@@ -251,15 +241,9 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         _check_function(place, aggregation, level, strategy, function)
     check_steps(fields["steps"])
     script = read_script(fields["steps"])
-    check_size(fields["steps"], strategy, script)
-    check_collected(fields["steps"], strategy, AGGREGATIONS[aggregation], script)
-    if function is not None:
-        check_firings(fields["steps"], strategy, function, script)
+    check_run(fields["steps"], strategy, AGGREGATIONS[aggregation], function, script)
     if "asserted" in fields:
         _check_asserted(fields["asserted"], len(script))
-    flags = {
-        name: name in fields and fields[name].flag() for name in ("unsafe_trigger", "contested")
-    }
     reasons = fields["contested_reason"].items() if "contested_reason" in fields else []
     expected = _read_expected(fields, len(script))
     if expected is None and must_expect:
@@ -275,8 +259,8 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         combine=AGGREGATIONS[aggregation],
         script=script,
         expected=expected,
-        unsafe_trigger=flags["unsafe_trigger"],
-        contested=flags["contested"],
+        unsafe_trigger="unsafe_trigger" in fields and fields["unsafe_trigger"].flag(),
+        contested="contested" in fields and fields["contested"].flag(),
         contested_reason=tuple(map(Place.text, reasons)),
         recorded_from=texts.get(RECORDED, ""),
         function=function,
@@ -302,17 +286,8 @@ def _check_function(
 
 def _check_asserted(place: Place, steps: int) -> None:
     """What an original test states is for people; only its spelling is checked."""
-    fields = place.fields(
-        (),
-        (
-            "panes",
-            "complete",
-            "dropped_count",
-            "matchers",
-            "diverges",
-            "values_of_original_aggregation",
-        ),
-    )
+    unread = ("complete", "dropped_count", "matchers", "diverges", "values_of_original_aggregation")
+    fields = place.fields((), ("panes", *unread))
     if "panes" in fields:
         read_panes(fields["panes"], False, steps)
 

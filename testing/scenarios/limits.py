@@ -51,64 +51,53 @@ def check_steps(place: Place) -> None:
     _check(place, elements, MOST_ASSIGNMENTS, "elements")
 
 
-def check_size(place: Place, strategy: WindowingStrategy, script: Script) -> None:
-    """Refuse a scenario of which a run would not come to an end within minutes.
-
-    Raises:
-        TranscriptError: It has too many keys or windows.
-    """
-    elements = Counter(key for key, _ in _arrivals(script))
-    windows = _windows_of_an_element(strategy)
-    _check(
-        place,
-        elements.total() * windows,
-        MOST_ASSIGNMENTS,
-        "windows over all elements",
-        f"; each element is in {windows:,}" if windows > 1 else "",
-    )
-    _check(
-        place,
-        len(elements) * len(script),
-        MOST_KEY_STEPS,
-        "steps over all keys",
-        f"; there are {len(elements):,} keys",
-    )
-
-
-def check_collected(
-    place: Place, strategy: WindowingStrategy, combine: CombineFn | None, script: Script
+def check_run(
+    place: Place,
+    strategy: WindowingStrategy,
+    combine: CombineFn | None,
+    function: NamedFn | None,
+    script: Script,
 ) -> None:
-    """Refuse a scenario whose panes would together hold more elements than memory has room for.
+    """Refuse a scenario of which a run would not come to an end within minutes, or fill memory.
 
     Raises:
-        TranscriptError: They may.
+        TranscriptError: It has too many keys or windows, its panes may together hold more elements
+            than there is room for, or its function may set a timer again too often.
     """
-    if not strategy.accumulates or not isinstance(combine, Collect | CollectByTimestamp):
-        return
+    elements, windows = Counter(key for key, _ in _arrivals(script)), 1
+    if isinstance(window_fn := strategy.window_fn, SlidingWindows):
+        windows = -(-window_fn.size // window_fn.period)
+    of_each = f"; each element is in {windows:,}" if windows > 1 else ""
+    assigned = elements.total() * windows
+    _check(place, assigned, MOST_ASSIGNMENTS, "windows over all elements", of_each)
+    keys = f"; there are {len(elements):,} keys"
+    _check(place, len(elements) * len(script), MOST_KEY_STEPS, "steps over all keys", keys)
+    if strategy.accumulates and isinstance(combine, Collect | CollectByTimestamp):
+        advice = '; write "aggregation": "count", or more elements in a step'
+        collected = _collected(script) * windows
+        _check(place, collected, MOST_COLLECTED, "elements in lists over all panes", advice)
+    if function is not None:
+        firings = _firings(strategy, function, script)
+        _check(place, firings, MOST_FIRINGS, f"firings of the timers of {function.name}")
+
+
+def _collected(script: Script) -> int:
+    """Elements of a key at each step that has some of it."""
     known: Counter[Any] = Counter()
     collected = 0
     for step in script:
         if isinstance(step, Arrive):
             known.update(key for key, _ in step.elements)
             collected += sum(known[key] for key in {key for key, _ in step.elements})
-    _check(
-        place,
-        collected * _windows_of_an_element(strategy),
-        MOST_COLLECTED,
-        "elements in lists over all panes",
-        '; write "aggregation": "count", or more elements in a step',
+    return collected
+
+
+def _firings(strategy: WindowingStrategy, function: NamedFn, script: Script) -> int:
+    """How often timers of a function may fire that it sets again and again."""
+    watermark = max(
+        (s.to for s in script if isinstance(s, AdvanceWatermark)), default=MIN_TIMESTAMP
     )
-
-
-def check_firings(
-    place: Place, strategy: WindowingStrategy, function: NamedFn, script: Script
-) -> None:
-    """Refuse a scenario whose function would set its timer again too often.
-
-    Raises:
-        TranscriptError: It may.
-    """
-    watermark, clock = _ends(script)
+    clock = max((step.to for step in script if isinstance(step, AdvanceClock)), default=0)
     firings, begun = 0, set()
     for key, element in _arrivals(script):
         for window in strategy.window_fn.assign(element.timestamp, element.value):
@@ -116,31 +105,13 @@ def check_firings(
                 begun.add((key, window))
                 latest = min(strategy.expiry(window), watermark)
                 firings += function.most_firings(element.timestamp, latest, clock)
-    _check(place, firings, MOST_FIRINGS, f"firings of the timers of {function.name}")
+    return firings
 
 
 def read_limited(places: Collection[Place], document: Place) -> Collection[Place]:
     """The scenarios of a file, if they are not too many."""
     _check(document, len(places), MOST_SCENARIOS, "scenarios")
     return places
-
-
-def _windows_of_an_element(strategy: WindowingStrategy) -> int:
-    window_fn = strategy.window_fn
-    if isinstance(window_fn, SlidingWindows):
-        return -(-window_fn.size // window_fn.period)
-    return 1
-
-
-def _ends(script: Script) -> tuple[int, int]:
-    """The last watermark of a script, and how far its clock advances."""
-    watermark, clock = MIN_TIMESTAMP, 0
-    for step in script:
-        if isinstance(step, AdvanceWatermark):
-            watermark = step.to
-        elif isinstance(step, AdvanceClock):
-            clock = step.to
-    return watermark, clock
 
 
 def _arrivals(script: Script) -> Iterator[tuple[Any, Element]]:

@@ -13,22 +13,15 @@ from typing import Any, Final
 import attrs
 
 from beamlike.machine.events import Drop, Pane
+from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.scenarios.places import Place
 from beamlike.testing.scenarios.schema import read_key
 
 PANE_FIELDS: Final = (
-    "step",
-    "key",
-    "value",
-    "window",
-    "timestamp_ms",
-    "timing",
-    "index",
-    "nonspeculative_index",
-    "is_first",
-    "is_last",
+    *("step", "key", "value", "window", "timestamp_ms"),
+    *(field.name for field in attrs.fields(PaneInfo)),
 )
 DROP_FIELDS: Final = ("step", "key", "value", "ts_ms", "window", "reason")
 
@@ -73,11 +66,8 @@ def _pane(output: Output, pane: Pane) -> dict[str, Any]:
         "value": pane.value,
         "window": _window(pane.window),
         "timestamp_ms": pane.timestamp,
+        **attrs.asdict(info),
         "timing": info.timing.value,
-        "index": info.index,
-        "nonspeculative_index": info.nonspeculative_index,
-        "is_first": info.is_first,
-        "is_last": info.is_last,
     }
     return entry | {"retraction": True} if pane.retraction else entry
 
@@ -102,8 +92,8 @@ def _window(window: Window) -> list[int] | str:
 
 def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected panes; a complete scenario states every field of each."""
-    entries = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
-    return tuple({"retraction": False} | entry for entry in entries)
+    panes = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
+    return tuple({"retraction": False} | pane for pane in panes)
 
 
 def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
@@ -143,7 +133,7 @@ _CHECKS: Final[Mapping[str, Callable[[Place], object]]] = {
     "key": read_key,
     "value": lambda place: None,
     "window": _check_window,
-    "timing": lambda place: place.one_of(("EARLY", "ON_TIME", "LATE", "UNKNOWN")),
+    "timing": lambda place: place.one_of(timing.value for timing in Timing),
     "is_first": Place.flag,
     "is_last": Place.flag,
     "retraction": Place.flag,
@@ -162,15 +152,16 @@ def compare(expected: Expected, run: Run, *, any_order: bool) -> list[str]:
     """
     document = to_document(run)
     panes = [{"retraction": False} | pane for pane in document["panes"]]
-    found = []
-    if expected.panes is not None:
-        found += _Comparison("pane", any_order).differences(
-            expected.panes, panes, expected.complete
-        )
-    if expected.dropped is not None:
-        found += _Comparison("drop", False).differences(
-            expected.dropped, document["dropped"], expected.complete
-        )
+    kinds = (
+        (_Comparison("pane", any_order), expected.panes, panes),
+        (_Comparison("drop", False), expected.dropped, document["dropped"]),
+    )
+    found = [
+        difference
+        for comparison, wanted, came in kinds
+        if wanted is not None
+        for difference in comparison.differences(wanted, came, expected.complete)
+    ]
     return found + _misplaced_withdrawals(panes)
 
 

@@ -91,15 +91,14 @@ class Form:
     def write(self, value: Any) -> dict[str, Any]:
         """The object of a value."""
         document = {
-            field.name: field.write(getattr(value, field.attribute))
+            field.name: (field.write(getattr(value, field.attribute)), field)
             for field in self.fields
             if field.write is not None
         }
-        defaults = {field.name: field.default for field in self.fields if not field.always}
         return {
-            name: it
-            for name, it in document.items()
-            if name not in defaults or it != defaults[name]
+            name: written
+            for name, (written, field) in document.items()
+            if field.always or written != field.default
         }
 
 
@@ -221,8 +220,8 @@ def _of_several(cls: type) -> Form:
     return Form(cls, fields, lambda children: cls(*children))
 
 
-_DELAY: Final = Form(t.Delay, (Field("delay_ms", "by"),))
-_ALIGN: Final = Form(t.AlignTo, (Field("period_ms", "period"), _OFFSET))
+DELAY: Final = Form(t.Delay, (Field("delay_ms", "by"),))
+ALIGN: Final = Form(t.AlignTo, (Field("period_ms", "period"), _OFFSET))
 
 
 def _transforms(place: Place) -> list[t.Delay | t.AlignTo]:
@@ -234,14 +233,14 @@ def _transform(place: Place) -> t.Delay | t.AlignTo:
     if len(fields) != 1:
         place.fail("needs either 'delay_ms' or 'align_to'")
     align = fields.get("align_to")
-    return cast(t.Delay | t.AlignTo, _DELAY.read(place) if align is None else _ALIGN.read(align))
+    return cast(t.Delay | t.AlignTo, DELAY.read(place) if align is None else ALIGN.read(align))
 
 
 def _write_transforms(transforms: Sequence[t.Delay | t.AlignTo]) -> list[dict[str, Any]]:
     return [
-        _DELAY.write(transform)
+        DELAY.write(transform)
         if isinstance(transform, t.Delay)
-        else {"align_to": _ALIGN.write(transform)}
+        else {"align_to": ALIGN.write(transform)}
         for transform in transforms
     ]
 

@@ -85,10 +85,9 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
         for part in attrs.fields(WindowingStrategy)
         if part.eq and part.name not in (*_WRITTEN, "resolution")
     ]
-    if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
-        parts.append(("gap", strategy.window_fn.gap, None))
-    if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.ends_with):
-        parts.append(("ends_with", strategy.window_fn.ends_with, None))
+    if isinstance(window_fn := strategy.window_fn, Sessions):
+        named = {"gap": window_fn.gap, "ends_with": window_fn.ends_with}
+        parts += [(name, part, None) for name, part in named.items() if callable(part)]
     parts += [
         (name, getattr(node, name), argument_defaults(type(node))[name])
         for node in strategy.trigger.walk()

@@ -8,6 +8,7 @@ import builtins
 import math
 import sys
 from collections.abc import Hashable, Iterator, Sequence
+from datetime import date
 from enum import Enum
 from inspect import Parameter
 from textwrap import indent
@@ -19,15 +20,14 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
-from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.described import argument_defaults
-from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.assertions.failures import with_assigned_windows
+from beamlike.testing.scenarios.schema import ALIGN, DELAY, TRIGGERS, WINDOW_FNS, Field
 from beamlike.testing.spelling import arrival_code, duration_code, instant_code
 
 _WIDTH: Final = 80
@@ -154,27 +154,20 @@ class _Code:
     ) -> list[str]:
         """The arguments of ``TestStream.run``."""
         plain = WindowingStrategy(strategy.window_fn)
-        given: dict[str, Any] = {
-            "trigger": strategy.trigger,
-            "accumulation": strategy.accumulation.value,
-            "allowed_lateness": strategy.allowed_lateness,
+        asked = () if strategy.trigger == t.DefaultTrigger() else _ASKED
+        given = {
+            part: getattr(strategy, part)
+            for part in (*_ASKED, *_CHOICES)
+            if part in asked or getattr(strategy, part) != getattr(plain, part)
         }
-        if strategy.trigger == t.DefaultTrigger():
-            given = {
-                part: value
-                for part, value in given.items()
-                if getattr(strategy, part) != getattr(plain, part)
-            }
-        for part in _CHOICES:
-            value = getattr(strategy, part)
-            if value is not getattr(plain, part):
-                given[part] = value.value
-        written = {"window": self.window_fn(strategy.window_fn)}
+        given = {
+            part: value.value if isinstance(value, Enum) else value for part, value in given.items()
+        }
+        written = {"window": self.call_of(strategy.window_fn)}
         for part, value in given.items():
-            if part == "trigger":
-                written[part] = self.trigger(value)
-            else:
-                written[part] = duration_code(value) if part == "allowed_lateness" else f'"{value}"'
+            written[part] = f'"{value}"' if isinstance(value, str) else self.call_of(value)
+        if "allowed_lateness" in given:
+            written["allowed_lateness"] = duration_code(strategy.allowed_lateness)
         if on_error is not OnFailure.FAIL:
             written["on_error"] = f'"{on_error.value}"'
         if aggregate is not None and aggregate != Collect():
@@ -183,48 +176,31 @@ class _Code:
             written["allow_unsafe_trigger"] = "True"
         return [f"{name}={code}" for name, code in written.items()]
 
-    def window_fn(self, fn: w.WindowFn) -> str:
-        name = f"bl.{type(fn).__name__}"
-        match fn:
-            case w.FixedWindows():
-                return f"{name}({', '.join(_durations(fn.size, fn.offset))})"
-            case w.SlidingWindows():
-                size, period, *offset = _durations(fn.size, fn.period, fn.offset)
-                return f"{name}({', '.join((size, period, *offset))})"
-            case w.GlobalWindows():
-                return f"{name}()"
-            case Sessions():
-                parts = [self.value(fn.gap) if callable(fn.gap) else duration_code(fn.gap)]
-                if fn.max_duration is not None:
-                    parts.append(f"max_duration={duration_code(fn.max_duration)}")
-                if fn.max_elements is not None:
-                    parts.append(f"max_elements={fn.max_elements}")
-                if fn.merge_touching:
-                    parts.append("merge_touching=True")
-                if fn.ends_with is not None:
-                    parts.append(f"ends_with={self.value(fn.ends_with)}")
-                return f"{name}({', '.join(parts)})"
-            case CalendarWindows():
-                start = (fn.start.year, fn.start.month, fn.start.day)
-                return f'{name}({fn.number}, "{fn.time_zone}", {start})'
-        return self.value(fn)
+    def call_of(self, part: Any) -> str:
+        """The call that makes a window function, a trigger or a part of one."""
+        form = _FORMS.get(type(part))
+        if isinstance(part, CustomTrigger) and part.arguments:
+            arguments = list(self._arguments(part))
+        elif form is None:
+            return self.value(part)
+        else:
+            arguments = [code for field in form.fields for code in self._fields(field, part)]
+        return _call(f"bl.{type(part).__name__}", arguments)
 
-    def trigger(self, trigger: t.Trigger) -> str:
-        match trigger:
-            case t.AfterWatermark(early=early, late=late):
-                subs = {"early": early, "late": late}
-                parts = [f"{name}={self.trigger(sub)}" for name, sub in subs.items() if sub]
-            case t.AfterProcessingTime():
-                parts = list(map(_transform, trigger.transforms))
-            case t.AfterCount():
-                parts = [str(trigger.count)]
-            case CustomTrigger() if not trigger.arguments:
-                return self.value(trigger)
-            case CustomTrigger():
-                parts = list(self._arguments(trigger))
-            case _:
-                parts = list(map(self.trigger, trigger.children))
-        return _call(f"bl.{type(trigger).__name__}", parts)
+    def _fields(self, field: Field, part: Any) -> Iterator[str]:
+        """The arguments that a field of a scenario file stands for; none for a default."""
+        value = None if field.write is None else getattr(part, field.attribute)
+        if value is None or value == field.default:
+            return
+        named = not field.always or field.attribute in ("early", "late")
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, date):
+                code = str((item.year, item.month, item.day))
+            elif field.name.endswith("_ms") and not callable(item):
+                code = duration_code(item)
+            else:
+                code = self.call_of(item)
+            yield f"{field.attribute}={code}" if named else code
 
     def _arguments(self, trigger: CustomTrigger[Any]) -> Iterator[str]:
         defaults = argument_defaults(type(trigger))
@@ -283,6 +259,13 @@ class _Code:
             self._own[f"{name} of {module}"] = None
 
 
+_FORMS: Final = {
+    form.cls: form
+    for form in (*WINDOW_FNS.values(), *TRIGGERS.values(), DELAY, ALIGN)
+    if not issubclass(form.cls, CustomTrigger)
+}
+_ASKED: Final = ("trigger", "accumulation", "allowed_lateness")
+"""What a pipeline has to say where a window may emit several panes."""
 _CHOICES: Final = (
     *("timestamp_combiner", "closing_behavior", "on_time_behavior", "late_check", "unchanged"),
 )
@@ -311,18 +294,6 @@ def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
     except WindowingError:
         return False
     return declared == strategy
-
-
-def _transform(transform: t.Delay | t.AlignTo) -> str:
-    if isinstance(transform, t.Delay):
-        return f"bl.Delay({duration_code(transform.by)})"
-    return f"bl.AlignTo({', '.join(_durations(transform.period, transform.offset))})"
-
-
-def _durations(*parts: int) -> list[str]:
-    """Durations as arguments, of which the last is left out if it is 0."""
-    *first, last = parts
-    return [*map(duration_code, first), *([duration_code(last)] if last else [])]
 
 
 def _chain(begun: str, calls: Sequence[str]) -> str:

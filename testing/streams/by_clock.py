@@ -75,7 +75,7 @@ def stream_by_clock(
 
 def _rule(given: WatermarkRule | Iterable[tuple[InstantLike, InstantLike]] | None) -> WatermarkRule:
     if given is None:
-        return _Batch()
+        return _Drawn(())  # all of the input is there before the watermark moves
     return _Drawn(tuple(_moves(given))) if isinstance(given, Iterable) else given
 
 
@@ -105,13 +105,6 @@ class _Drawn:
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         return list(self.drawn)
-
-
-class _Batch:
-    """All of the input is there before the watermark moves."""
-
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
-        return []
 
 
 def _arrival(given: Any) -> Arrival:

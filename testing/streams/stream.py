@@ -22,12 +22,7 @@ from beamlike.model.time import (
     instant_ms,
 )
 from beamlike.runtime.script import Arrive, Script, ScriptStep
-from beamlike.testing.spelling import (
-    duration_refused,
-    instant_refused,
-    said_otherwise,
-    script_code,
-)
+from beamlike.testing.spelling import duration_refused, instant_refused, said_otherwise, script_code
 from beamlike.testing.streams.finished import FinishedTestStream
 
 

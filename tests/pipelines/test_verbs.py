@@ -147,7 +147,9 @@ def verbs_of(owner: type, prefix: str) -> set[str]:
 
 
 def functions_of(module: Any) -> set[str]:
-    return {name for name in module.__all__ if name.islower() or name == "TestPipeline"}
+    harness = beamlike.testing
+    names = {it for it in harness.__all__ if getattr(harness, it).__module__ == module.__name__}
+    return {name for name in names if name.islower() or name == "TestPipeline"}
 
 
 def steps_of_a_stream() -> set[str]:

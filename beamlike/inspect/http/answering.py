@@ -2,13 +2,10 @@
 
 import hmac
 import http.client
-import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any, BinaryIO, Final, cast
-
-from beamlike.inspect.http.allowed import AllowedHosts
 
 GONE: Final = (ConnectionError, TimeoutError)
 """What is raised once a reader has left."""
@@ -44,26 +41,36 @@ class _Request:
         self._lines.close()
 
 
-class Answering(BaseHTTPRequestHandler):
-    """Answers one request, and closes the connection.
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+"""In each answer of a server that says nothing else."""
 
-    A class of its own for each server has the origin of requests in these attributes, and gives
-    `get`.
 
-    Attributes:
-        allowed: The hosts that it answers to.
-        logger: Where it logs what it cannot answer.
-        name: What the log calls the server.
-        headers_of_all: Stand in each answer.
+def page_headers(**sources: str) -> dict[str, str]:
+    """The headers of a page that reaches nothing but its server, and that shows in a notebook.
+
+    Args:
+        sources: Where else it may take something from, such as ``script_src="'self'"``.
     """
-
-    allowed: AllowedHosts
-    logger: logging.Logger
-    name: str
-    headers_of_all: Mapping[str, str] = {
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store",
+    policy = {
+        **dict.fromkeys(("default_src", "base_uri", "form_action"), "'none'"),
+        **dict.fromkeys(("script_src", "style_src", "connect_src"), "'self'"),
+        "img_src": "data:",
+        # Notebooks of this machine may show the page in a frame.
+        "frame_ancestors": "'self' http://127.0.0.1:* http://localhost:*",
     }
+    said = (f"{name.replace('_', '-')} {source}" for name, source in (policy | sources).items())
+    return HEADERS | {
+        "Content-Security-Policy": "; ".join(said),
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+    }
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers one request to the site of its server, and closes the connection."""
 
     timeout = _PATIENCE
     server_version, sys_version = "beamlike", ""
@@ -73,28 +80,24 @@ class Answering(BaseHTTPRequestHandler):
         super().setup()
         self.rfile = cast(Any, _Request(cast(BinaryIO, self.rfile)))
 
-    def get(self, path: str) -> None:
-        """Answer GET of a path, which comes without its query, with one of the methods below."""
-        raise NotImplementedError
-
-    def loggable_path(self) -> str:
-        """The path of the request as a log may have it, so without secrets."""
-        return self.path
-
-    def refused_host(self) -> None:
-        """The request names another host: it was sent on by a page, or a name is missing here."""
-        self.say(HTTPStatus.MISDIRECTED_REQUEST)
+    @property
+    def _site(self) -> Any:
+        """The `beamlike.inspect.http.serving.Listening` whose request it is."""
+        return self.server.site  # type: ignore[attr-defined]
 
     def do_GET(self) -> None:
+        site = self._site
         try:
-            if self.allowed.permit(self.headers):
-                self.get(self.path.partition("?")[0])
+            if site.allowed.permit(self.headers):
+                site.get(self, self.path.partition("?")[0])
             else:
-                self.refused_host()
+                site.refused_host(self)
         except GONE:
             raise
         except Exception:
-            self.logger.exception("the %s cannot answer GET %r", self.name, self.loggable_path())
+            site.logger.exception(
+                "the %s cannot answer GET %r", site.name, site.loggable(self.path)
+            )
             self.say(HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _refuse(self) -> None:
@@ -119,7 +122,7 @@ class Answering(BaseHTTPRequestHandler):
         body: bytes,
         more: Mapping[str, str] | None = None,
     ) -> None:
-        headers = {**self.headers_of_all, **(more or {})}
+        headers = {**self._site.headers, **(more or {})}
         if kind is not None:
             headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
         self.close_connection = True

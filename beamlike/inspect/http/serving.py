@@ -11,12 +11,14 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.inspect.http.answering import GONE, Answering
+from beamlike.inspect.http.allowed import AllowedHosts
+from beamlike.inspect.http.answering import GONE, HEADERS, Answering
 from beamlike.model.fingerprint import visible
 
 HERE: Final = "127.0.0.1"
@@ -34,29 +36,29 @@ _LAST_PORT: Final = 65_535
 class Listening:
     """A server that answers from when this is made until `close`.
 
+    A class of its own for each server gives `get`, and what stands in all of its answers.
+
     Args:
-        handler: Answers the requests.
         port: 0 for one that is free.
         host: The address.
-        name: What its thread is called, and its log lines call it.
-        logger: Where a connection that failed is logged.
+        allowed_hosts: More names of hosts that it answers to.
 
     Attributes:
+        logger: Where it logs what it cannot answer.
+        name: What its thread is called, and its log lines call it.
+        headers: Stand in each answer.
         address: Where it listens; ``port`` is a part of it.
         url: Its address for a browser.
 
     Raises:
-        EnvironmentProblem: The port is taken, or none; or the address is none.
+        EnvironmentProblem: The port is taken, or none; the address is none, or the names are none.
     """
 
-    def __init__(
-        self,
-        handler: Callable[[str], type[Answering]],
-        port: int,
-        host: str,
-        name: str,
-        logger: logging.Logger,
-    ) -> None:
+    logger: logging.Logger
+    name: str
+    headers: Mapping[str, str] = HEADERS
+
+    def __init__(self, port: int, host: str = HERE, allowed_hosts: Iterable[str] = ()) -> None:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
             raise EnvironmentProblem(
                 f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; 0 takes one that "
@@ -68,9 +70,9 @@ class Listening:
                 f"host={host!r} is no address; leave it out for this machine alone, or give "
                 '"0.0.0.0" for everybody who can reach it'
             )
-        answering = handler(host)
+        self.allowed = AllowedHosts.of_server(host, allowed_hosts)
         try:
-            self._server = _Server((host, port), answering, name, logger)
+            self._server = _Server((host, port), self)
         except (OSError, TypeError, UnicodeError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise EnvironmentProblem(
@@ -81,9 +83,24 @@ class Listening:
         self.port = self.address[1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name=f"beamlike {name}", daemon=True
+            target=self._server.serve_forever,
+            args=(0.1,),
+            name=f"beamlike {self.name}",
+            daemon=True,
         )
         self._thread.start()
+
+    def get(self, request: Answering, path: str) -> None:
+        """Answer GET of a path, which comes without its query, by a method of the request."""
+        raise NotImplementedError
+
+    def loggable(self, path: str) -> str:
+        """The path of a request as a log may have it, so without secrets."""
+        return path
+
+    def refused_host(self, request: Answering) -> None:
+        """The request names another host: it was sent on by a page, or a name is missing here."""
+        request.say(HTTPStatus.MISDIRECTED_REQUEST)
 
     def close(self) -> None:
         """Release the port, the connections and all threads."""
@@ -98,16 +115,14 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     allow_reuse_address = True
     request_queue_size = 32
 
-    def __init__(
-        self, address: tuple[str, int], handler: type[Answering], name: str, logger: logging.Logger
-    ) -> None:
+    def __init__(self, address: tuple[str, int], site: Listening) -> None:
         self._open: dict[socket.socket, float] = {}  # the oldest first, with when it was opened
         self._lock = threading.Lock()
         self._talking: set[threading.Thread] = set()
-        self._name, self._logger = name, logger
+        self.site = site
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
-        super().__init__(address, handler)
+        super().__init__(address, Answering)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         # A script that never closes must not wait at its end for a connection to say something, so
@@ -151,4 +166,4 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that disconnected is not logged; anything else is."""
         if not isinstance(sys.exception(), GONE):
-            self._logger.exception("the %s lost a connection", self._name)
+            self.site.logger.exception("the %s lost a connection", self.site.name)

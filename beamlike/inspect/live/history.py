@@ -55,17 +55,11 @@ class _Run:
             self.totals.setdefault(name, GroupingTotal()).add(counts)
 
     def snapshot(self) -> dict[str, Any]:
+        plain = ("query", "run", "state", "since", "ended", "first", "batches", "rows")
         return {
-            "query": self.query,
-            "run": self.run,
+            **{name: getattr(self, name) for name in plain},
             "name": self.name or f"query {self.query[:8]}",
-            "state": self.state,
-            "since": self.since,
-            "ended": self.ended,
             "problem": self.problem and attrs.asdict(self.problem),
-            "first": self.first,
-            "batches": self.batches,
-            "rows": self.rows,
             "groupings": [{"name": name, **_counted(total)} for name, total in self.totals.items()],
             "recent": [_batch(progress) for progress in self.recent],
         }
@@ -134,19 +128,15 @@ def _batch(progress: Progress) -> Mapping[str, Any]:
     fields = attrs.asdict(progress, recurse=False)
     for name in ("query", "run", "name"):
         del fields[name]
+    status = ("windows_open", "watermark", "is_source")
     fields["groupings"] = {
-        name: {
-            **_counted(counts),
-            "windows_open": counts.windows_open,
-            "watermark": counts.watermark,
-            "is_source": counts.is_source,
-        }
+        name: _counted(counts) | {field: getattr(counts, field) for field in status}
         for name, counts in progress.groupings.items()
     }
     return fields
 
 
-def _counted(counts: Counts | GroupingTotal) -> dict[str, dict[str, int]]:
+def _counted(counts: Counts | GroupingTotal) -> dict[str, Any]:
     return {
         "panes": {timing.upper(): number for timing, number in counts.panes.items()},
         "dropped": {reason: number for reason, number in counts.dropped.items() if number},

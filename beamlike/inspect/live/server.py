@@ -15,14 +15,10 @@ from importlib.resources import files
 from typing import Final
 
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.inspect.http.allowed import AllowedHosts
-from beamlike.inspect.http.answering import Answering, is_secret
-from beamlike.inspect.http.serving import HERE, Listening
+from beamlike.inspect.http.answering import Answering, is_secret, page_headers
+from beamlike.inspect.http.serving import Listening
 from beamlike.inspect.live.history import History
 from beamlike.palette.pages import palette_script, palette_style
-
-_LOGGER: Final = logging.getLogger("beamlike.live_view")
-_NAME: Final = "live view"
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "": ("page.html", "text/html; charset=utf-8"),
@@ -36,19 +32,6 @@ _NO_TOKEN: Final = (
     "it is"
 )
 
-_HEADERS: Final[Mapping[str, str]] = {
-    # Notebooks of this machine may show the page in a frame.
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        "img-src data:; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*"
-    ),
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-
 
 class PageServer(Listening):
     """Serves a history from when it is made until `close`.
@@ -61,42 +44,36 @@ class PageServer(Listening):
         EnvironmentProblem: The port is taken, or is not a port.
     """
 
+    logger, name, headers = logging.getLogger("beamlike.live_view"), "live view", page_headers()
+
     def __init__(self, history: History, port: int = 0) -> None:
-        token = secrets.token_hex(_TOKEN_BYTES)
-        super().__init__(lambda _: _handler(history, token), port, HERE, _NAME, _LOGGER)
-        self.url += f"{token}/"
+        self._history, self._token = history, secrets.token_hex(_TOKEN_BYTES)
+        super().__init__(port)
+        self.url += f"{self._token}/"
 
+    def get(self, request: Answering, path: str) -> None:
+        sent, slash, name = path.removeprefix("/").partition("/")
+        if not (slash and is_secret(sent, self._token)):
+            request.say(HTTPStatus.FORBIDDEN, words=_NO_TOKEN)
+        elif name == _DATA:
+            self._numbers(request)
+        elif name in _PARTS:
+            file, content_type = _PARTS[name]
+            request.answer(HTTPStatus.OK, content_type, _part(file))
+        else:
+            request.say(HTTPStatus.NOT_FOUND)
 
-def _handler(history: History, token: str) -> type[Answering]:
-    class Handler(Answering):
-        allowed, logger, name = AllowedHosts(), _LOGGER, _NAME
-        headers_of_all = _HEADERS
+    def loggable(self, path: str) -> str:
+        return path.replace(self._token, "TOKEN")
 
-        def get(self, path: str) -> None:
-            sent, slash, name = path.removeprefix("/").partition("/")
-            if not (slash and is_secret(sent, token)):
-                self.say(HTTPStatus.FORBIDDEN, words=_NO_TOKEN)
-            elif name == _DATA:
-                self._numbers()
-            elif name in _PARTS:
-                file, content_type = _PARTS[name]
-                self.answer(HTTPStatus.OK, content_type, _part(file))
-            else:
-                self.say(HTTPStatus.NOT_FOUND)
-
-        def loggable_path(self) -> str:
-            return self.path.replace(token, "TOKEN")
-
-        def _numbers(self) -> None:
-            tag = f'"{history.version}"'
-            if self.headers.get("If-None-Match") == tag:
-                self.answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
-                return
-            version, queries = history.snapshot()
-            shown = f'{{"now": {wall_clock_ms()}, "queries": {queries}}}'.encode()
-            self.answer(HTTPStatus.OK, "application/json", shown, {"ETag": f'"{version}"'})
-
-    return Handler
+    def _numbers(self, request: Answering) -> None:
+        tag = f'"{self._history.version}"'
+        if request.headers.get("If-None-Match") == tag:
+            request.answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
+            return
+        version, queries = self._history.snapshot()
+        shown = f'{{"now": {wall_clock_ms()}, "queries": {queries}}}'.encode()
+        request.answer(HTTPStatus.OK, "application/json", shown, {"ETag": f'"{version}"'})
 
 
 def _part(name: str) -> bytes:

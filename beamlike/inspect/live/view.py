@@ -1,7 +1,6 @@
 """A page for what runs: made, shown and closed."""
 
 from html import escape
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from beamlike.errors import EnvironmentProblem
@@ -42,12 +41,7 @@ class LiveView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -61,23 +61,19 @@ def log_batch(name: str, progress: Progress) -> None:
     for each grouping whose watermark jumps."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", line_of(name, progress))
-    lossy = {
-        at: grouping
-        for at, grouping in progress.groupings.items()
-        if any(grouping.dropped.values())
-    }
-    if lossy:
-        losses = "; ".join(
-            f"{grouping} dropped {_dropped(it)}"
-            + (f" (for example: {it.example})" if it.example else "")
-            for grouping, it in lossy.items()
-        )
-        LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, losses)
+    losses = [
+        f"{grouping} dropped {_dropped(it)}"
+        + (f" (for example: {it.example})" if it.example else "")
+        for grouping, it in progress.groupings.items()
+        if any(it.dropped.values())
+    ]
+    if losses:
+        LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, "; ".join(losses))
     for grouping, it in progress.groupings.items():
-        if it.jump is not None:
-            jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
-            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, jump)
-        elif it.held is not None:
-            held = f"does not jump {show_duration(it.held)}, {it.jump_example}"
-            what = f"the watermark of {grouping} {held}"
-            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, what)
+        length = it.held if it.jump is None else it.jump
+        if length is not None:
+            jumps = "does not jump" if it.jump is None else "jumps"
+            words = (
+                f"the watermark of {grouping} {jumps} {show_duration(length)}, {it.jump_example}"
+            )
+            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, words)

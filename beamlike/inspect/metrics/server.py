@@ -14,12 +14,9 @@ from http import HTTPStatus
 from typing import Final
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.inspect.http.allowed import AllowedHosts
 from beamlike.inspect.http.answering import Answering, is_secret
 from beamlike.inspect.http.serving import HERE, Listening
 
-_LOGGER: Final = logging.getLogger("beamlike.metrics")
-_NAME: Final = "metrics server"
 _PATH: Final = "/metrics"
 _MOST_NAMES: Final = 10
 _SHOWN: Final = 80
@@ -43,6 +40,8 @@ class MetricsServer(Listening):
         EnvironmentProblem: The port is taken, or none; or the names are none.
     """
 
+    logger, name = logging.getLogger("beamlike.metrics"), "metrics server"
+
     def __init__(
         self,
         text: Callable[[], str],
@@ -52,14 +51,35 @@ class MetricsServer(Listening):
         token: str | None = None,
     ) -> None:
         _check(token)
-        super().__init__(
-            lambda host: _handler(text, AllowedHosts.of_server(host, allowed_hosts), token),
-            port,
-            host,
-            _NAME,
-            _LOGGER,
-        )
+        self._text, self._token = text, token
+        self._refused: set[str] = set()
+        super().__init__(port, host, allowed_hosts)
         self.url = self.url.removesuffix("/") + _PATH
+
+    def get(self, request: Answering, path: str) -> None:
+        from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
+
+        if not self._may_read(request):
+            request.say(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": _SCHEME}, words=_NO_TOKEN)
+        elif path == _PATH:
+            request.answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, self._text().encode())
+        else:
+            request.say(HTTPStatus.NOT_FOUND)
+
+    def _may_read(self, request: Answering) -> bool:
+        if self._token is None:
+            return True
+        scheme, _, sent = (request.headers.get("Authorization") or "").partition(" ")
+        return scheme.lower() == _SCHEME.lower() and is_secret(sent.strip(), self._token)
+
+    def refused_host(self, request: Answering) -> None:
+        # A scraper shows the status alone, so the log has the name. Any reader can send names:
+        # each is logged once, and only so many of them.
+        name = str(request.headers.get("Host"))[:_SHOWN]
+        if name not in self._refused and len(self._refused) < _MOST_NAMES:
+            self._refused.add(name)
+            self.logger.warning("a request for host %r was refused; %s", name, _ADVICE)
+        request.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
 
 
 def _check(token: str | None) -> None:
@@ -69,37 +89,3 @@ def _check(token: str | None) -> None:
             "token= of metrics_listener must be letters, digits and any of -._~+/ that a header "
             "can hold, such as secrets.token_urlsafe(); read it from a file or the environment"
         )
-
-
-def _handler(text: Callable[[], str], hosts: AllowedHosts, token: str | None) -> type[Answering]:
-    from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
-
-    refused: set[str] = set()
-
-    class Handler(Answering):
-        allowed, logger, name = hosts, _LOGGER, _NAME
-
-        def get(self, path: str) -> None:
-            if not self._may_read():
-                self.say(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": _SCHEME}, words=_NO_TOKEN)
-            elif path == _PATH:
-                self.answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text().encode())
-            else:
-                self.say(HTTPStatus.NOT_FOUND)
-
-        def _may_read(self) -> bool:
-            if token is None:
-                return True
-            scheme, _, sent = (self.headers.get("Authorization") or "").partition(" ")
-            return scheme.lower() == _SCHEME.lower() and is_secret(sent.strip(), token)
-
-        def refused_host(self) -> None:
-            # A scraper shows the status alone, so the log has the name. Any reader can send names:
-            # each is logged once, and only so many of them.
-            name = str(self.headers.get("Host"))[:_SHOWN]
-            if name not in refused and len(refused) < _MOST_NAMES:
-                refused.add(name)
-                _LOGGER.warning("a request for host %r was refused; %s", name, _ADVICE)
-            self.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
-
-    return Handler

@@ -12,6 +12,11 @@ import attrs
 _WINDOWS_OPEN: Final = "windows_open"
 _PANES: Final = "panes_"
 _DROPPED: Final = "dropped_"
+_AS_THEY_ARE: Final = {
+    **{name: name for name in ("deadline", "clock_deadline", "jump_example")},
+    **{"example": "drop_example", "jump": "watermark_jump", "held": "watermark_held"},
+}
+"""Attributes of `Counts` and the metrics that they are."""
 _ALWAYS: Final = frozenset(("panes_early", "panes_on_time", "panes_late"))
 _WHOLE: Final = "triggerExecution"
 _DISK: Final = "rocksdbSstFileSize"
@@ -99,21 +104,17 @@ class Counts:
         """From one of the query's observed metrics; None if it is none of beamlike's."""
         if not metrics.keys() >= _ALWAYS:
             return None
+        counts: dict[str, Any] = {
+            **{name: metrics.get(name) or 0 for name in ("elements", "retractions", "merges")},
+            **{name: metrics.get(known) for name, known in _AS_THEY_ARE.items()},
+        }
         return cls(
             _beginning(metrics, _PANES),
             _beginning(metrics, _DROPPED),
             metrics.get(_WINDOWS_OPEN),
             metrics.get("watermark"),
             is_source=_WINDOWS_OPEN not in metrics,
-            elements=metrics.get("elements") or 0,
-            retractions=metrics.get("retractions") or 0,
-            merges=metrics.get("merges") or 0,
-            deadline=metrics.get("deadline"),
-            clock_deadline=metrics.get("clock_deadline"),
-            example=metrics.get("drop_example"),
-            jump=metrics.get("watermark_jump"),
-            held=metrics.get("watermark_held"),
-            jump_example=metrics.get("jump_example"),
+            **counts,
         )
 
     def then(self, after: "Counts") -> "Counts":

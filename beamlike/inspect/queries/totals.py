@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -164,19 +165,21 @@ class _Metric:
     """A metric, and its number of a query, or of a query and a grouping; None for none.
 
     A counter only grows, a gauge goes up and down. With a ``label`` there are several numbers, by
-    what the label says. The name ends in the unit, if there is one.
+    what the label says. The name ends in the unit, if there is one. What it is of may be an
+    attribute of the grouping, or of the query.
     """
 
     kind: str
     name: str
     help: str
-    of: Callable[..., _Number | Mapping[str, _Number]]
+    of: Callable[..., _Number | Mapping[str, _Number]] | str
     label: str = ""
     unit: str = ""
 
     def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
         """Its numbers of all these, each of which comes after its labels."""
-        values = [(labels, self.of(*thing)) for labels, *thing in things]
+        of = self.of if callable(self.of) else _attribute(self.of)
+        values = [(labels, of(*thing)) for labels, *thing in things]
         names = [*(values[0][0] if values else ()), *([self.label] if self.label else [])]
         family = getattr(kinds, self.kind)(self.name, self.help, labels=names, unit=self.unit)
         for labels, value in values:
@@ -186,6 +189,11 @@ class _Metric:
                     more = [] if which is None else [which]
                     family.add_metric([*labels.values(), *more], number)
         return family
+
+
+def _attribute(path: str) -> Callable[..., Any]:
+    read = attrgetter(path)
+    return lambda *thing: read(thing[-1])
 
 
 _counter = partial(_Metric, "CounterMetricFamily")
@@ -207,21 +215,13 @@ def _clock(query: _Query) -> int | None:
 
 
 _OF_QUERIES: Final = (
-    _gauge(
-        "beamlike_query_running",
-        "1 while the query runs, else 0.",
-        lambda query: int(query.running),
-    ),
-    _gauge(
-        "beamlike_query_failed",
-        "1 if the last run of the query has failed, else 0.",
-        lambda query: int(query.failed),
-    ),
-    _counter("beamlike_batches", "Micro-batches done.", lambda query: query.batches),
+    _gauge("beamlike_query_running", "1 while the query runs, else 0.", "running"),
+    _gauge("beamlike_query_failed", "1 if the last run of the query has failed, else 0.", "failed"),
+    _counter("beamlike_batches", "Micro-batches done.", "batches"),
     _counter(
         "beamlike_input_rows",
         "Rows read from all sources, with the ticks of queries that wait on processing time.",
-        lambda query: query.rows,
+        "rows",
     ),
     _gauge(
         "beamlike_batch_duration_seconds",
@@ -247,34 +247,18 @@ _OF_QUERIES: Final = (
 
 _OF_GROUPINGS: Final = (
     _counter(
-        "beamlike_elements",
-        "Rows given to the grouping, dropped ones among them.",
-        lambda _, grouping: grouping.elements,
+        "beamlike_elements", "Rows given to the grouping, dropped ones among them.", "elements"
     ),
-    _counter(
-        "beamlike_panes", "Panes by timing.", lambda _, grouping: grouping.panes, label="timing"
-    ),
-    _counter(
-        "beamlike_retractions",
-        "Rows that withdraw an earlier pane.",
-        lambda _, grouping: grouping.retractions,
-    ),
+    _counter("beamlike_panes", "Panes by timing.", "panes", label="timing"),
+    _counter("beamlike_retractions", "Rows that withdraw an earlier pane.", "retractions"),
     _counter(
         "beamlike_dropped",
         "Dropped elements by reason, once for each window that did not take them.",
-        lambda _, grouping: grouping.dropped,
+        "dropped",
         label="reason",
     ),
-    _counter(
-        "beamlike_merges",
-        "Live windows that became part of another.",
-        lambda _, grouping: grouping.merges,
-    ),
-    _gauge(
-        "beamlike_windows_open",
-        "Windows that are kept.",
-        lambda _, grouping: grouping.stands.windows_open,
-    ),
+    _counter("beamlike_merges", "Live windows that became part of another.", "merges"),
+    _gauge("beamlike_windows_open", "Windows that are kept.", "stands.windows_open"),
     _gauge(
         "beamlike_watermark_seconds",
         "Input watermark of the grouping, in seconds since 1970.",
@@ -284,12 +268,12 @@ _OF_GROUPINGS: Final = (
     _counter(
         "beamlike_watermark_jumps",
         "Micro-batches that moved the watermark so far at once that rows in between are too late.",
-        lambda _, grouping: grouping.jumps,
+        "jumps",
     ),
     _counter(
         "beamlike_watermark_jumps_held",
         "Micro-batches with rows that max_jump kept from moving the watermark.",
-        lambda _, grouping: grouping.held_jumps,
+        "held_jumps",
     ),
     _gauge(
         "beamlike_watermark_lag_seconds",

@@ -207,20 +207,15 @@ def _operators(spark: "SparkSession", path: str) -> tuple[list[_Operator], str]:
     """The stateful operators of a query; and why there are none, as far as Spark says so."""
     try:
         rows = spark.read.format("state-metadata").load(path).collect()
-        return [_operator(row) for row in rows], ""
+        return [
+            _Operator(
+                *(row.operatorId, row.operatorName, row.numPartitions),
+                *(row.minBatchId, row.maxBatchId, frozenset(_variables(row.operatorProperties))),
+            )
+            for row in rows
+        ], ""
     except Exception as error:  # of Spark, or one of Java's that has no class in Python
         return [], _said(error)
-
-
-def _operator(row: Any) -> _Operator:
-    return _Operator(
-        row.operatorId,
-        row.operatorName,
-        row.numPartitions,
-        row.minBatchId,
-        row.maxBatchId,
-        frozenset(_variables(row.operatorProperties)),
-    )
 
 
 def _said(error: Exception) -> str:

@@ -149,15 +149,16 @@ def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindo
     common = times_in_ms(table.select(COMMON.names))
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
     key_values = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
-    if stage.functions is not None:
-        for facts, key, place in zip(common.to_pylist(), key_values, places, strict=True):
-            yield SavedWindow(stage, facts, key, {}, stage.functions[place])
-        return
-    accumulated = rows_of({name: table[name] for name in kinds})
-    if not kinds:
-        accumulated = [{}] * table.num_rows
-    for facts, key, row in zip(common.to_pylist(), key_values, accumulated, strict=True):
-        yield SavedWindow(stage, facts, key, held(row, kinds, unpickle=unpickle))
+    functions = stage.functions
+    accumulated: list[dict[str, Any]] = [{}] * table.num_rows
+    if kinds and functions is None:
+        accumulated = rows_of({name: table[name] for name in kinds})
+    for facts, key, row, place in zip(
+        common.to_pylist(), key_values, accumulated, places, strict=True
+    ):
+        function = None if functions is None else functions[place]
+        holds = held(row, kinds, unpickle=unpickle) if row else {}
+        yield SavedWindow(stage, facts, key, holds, function)
 
 
 def _order(state: SavedState, places: Any, sort: SortBy) -> pa.Array:

@@ -40,23 +40,10 @@ class Opaque:
     def __new__(cls, *_parts: Any, **_named: Any) -> "Opaque":
         return object.__new__(cls)
 
-    def __init__(self, *_parts: Any, **_named: Any) -> None:
-        pass
+    def _ignore(self, *_parts: Any, **_named: Any) -> None:
+        """A pickle sets the parts of an object, and adds to what it takes for a list or a set."""
 
-    def __setstate__(self, _state: Any) -> None:
-        pass
-
-    def __setitem__(self, _key: Any, _value: Any) -> None:
-        pass
-
-    def append(self, _item: Any) -> None:
-        """A pickle adds to what it takes for a list."""
-
-    def extend(self, _items: Any) -> None:
-        """A pickle adds several to what it takes for a list."""
-
-    def add(self, _item: Any) -> None:
-        """A pickle adds to what it takes for a set."""
+    __init__ = __setstate__ = __setitem__ = append = extend = add = _ignore
 
     def __repr__(self) -> str:
         return f"<{type(self).name}>"

@@ -37,7 +37,7 @@ def _sizes(array: pa.Array) -> Ints:
         for part in array.flatten():
             total += _sizes(part)
         return total
-    if _has_length(kind):
+    if any(has_length(kind) for has_length in _WITH_LENGTH):
         texts: Ints = pc.fill_null(pc.binary_length(array), 0).to_numpy().astype(np.int64)
         return texts + 4
     if pa.types.is_dictionary(kind):
@@ -46,15 +46,10 @@ def _sizes(array: pa.Array) -> Ints:
     return np.full(count, (width + 7) // 8, np.int64)
 
 
-def _has_length(dtype: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(dtype)
-        or pa.types.is_binary(dtype)
-        or pa.types.is_large_string(dtype)
-        or pa.types.is_large_binary(dtype)
-    )
-
-
+_WITH_LENGTH = (
+    *(pa.types.is_string, pa.types.is_binary),
+    *(pa.types.is_large_string, pa.types.is_large_binary),
+)
 _NULL = "null"
 _BETWEEN = ", "
 

@@ -12,86 +12,25 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.checkpoint import Checkpoint, Damage
 from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.keys import count_keys
-from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
+from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, columns, times_in_ms
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SHARDS: Final = pa.schema(
-    [
-        ("stage", pa.string()),
-        ("operator", pa.int32()),
-        ("shard", pa.int32()),
-        ("partition", pa.int32()),
-        ("windows", pa.int64()),
-        ("keys", pa.int64()),
-        ("bytes", pa.int64()),
-        ("stored", pa.int64()),
-        ("watermark", TIME),
-        ("output_watermark", TIME),
-        ("clock", TIME),
-        ("next_event", TIME),
-        ("next_clock", TIME),
-        ("held_until", TIME),
-        ("held_key", pa.string()),
-        ("held_start", TIME),
-        ("held_end", TIME),
-    ]
+SHARDS: Final = columns(
+    "stage string, operator int, shard int, partition int, windows bigint, keys bigint, "
+    "bytes bigint, stored bigint, watermark timestamp, output_watermark timestamp, "
+    "clock timestamp, next_event timestamp, next_clock timestamp, held_until timestamp, "
+    "held_key string, held_start timestamp, held_end timestamp"
 )
-
-
-_PLACE: Final = [
-    ("stage", pa.string()),
-    ("shard", pa.int32()),
-    ("key", pa.string()),
-    ("start", TIME),
-    ("end", TIME),
-]
-_CELLS: Final = pa.schema(
-    [
-        *_PLACE,
-        ("state", pa.string()),
-        ("kind", pa.string()),
-        ("items", pa.int64()),
-        ("bytes", pa.int64()),
-        ("value", pa.string()),
-    ]
+_PLACE: Final = "stage string, shard int, key string, start timestamp, end timestamp"
+_CELLS: Final = columns(
+    f"{_PLACE}, state string, kind string, items bigint, bytes bigint, value string"
 )
-_TIMERS: Final = pa.schema(
-    [
-        *_PLACE,
-        ("timer", pa.string()),
-        ("tag", pa.string()),
-        ("domain", pa.string()),
-        ("at", TIME),
-        ("output", TIME),
-    ]
+_TIMERS: Final = columns(
+    f"{_PLACE}, timer string, tag string, domain string, at timestamp, output timestamp"
 )
-
-
-def cells_of(stages: Iterable[SavedStage]) -> pa.Table:
-    """The states that are not empty, see `beamlike.inspect.state`."""
-    return _table(
-        _CELLS,
-        (
-            (*place, cell.name, cell.kind, cell.items, cell.bytes, repr(cell.value))
-            for place, function in _functions(stages)
-            for cell in function.cells
-        ),
-    )
-
-
-def timers_of(stages: Iterable[SavedStage]) -> pa.Table:
-    """The timers that are set, see `beamlike.inspect.state`."""
-    return _table(
-        _TIMERS,
-        (
-            (*place, timer.name, timer.tag, timer.domain, timer.at, timer.output)
-            for place, function in _functions(stages)
-            for timer in function.timers
-        ),
-    )
 
 
 def _functions(stages: Iterable[SavedStage]) -> Iterator[tuple[tuple[Any, ...], SavedFunction]]:
@@ -187,7 +126,12 @@ class SavedState:
         Raises:
             StateError: The rows of a function are none that beamlike writes.
         """
-        return cells_of(self.stages)
+        rows = (
+            (*place, cell.name, cell.kind, cell.items, cell.bytes, repr(cell.value))
+            for place, function in _functions(self.stages)
+            for cell in function.cells
+        )
+        return _table(_CELLS, rows)
 
     @cached_property
     def timers(self) -> pa.Table:
@@ -209,7 +153,12 @@ class SavedState:
         Raises:
             StateError: The rows of a function are none that beamlike writes.
         """
-        return timers_of(self.stages)
+        rows = (
+            (*place, timer.name, timer.tag, timer.domain, timer.at, timer.output)
+            for place, function in _functions(self.stages)
+            for timer in function.timers
+        )
+        return _table(_TIMERS, rows)
 
     @cached_property
     def shards(self) -> pa.Table:

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -26,7 +26,9 @@ from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
 from beamlike.runtime.store.stores import INDEX, Store
 
-_INSTANTS = ("start", "output_watermark", "element_hold")
+_INSTANTS = (
+    *("start", "output_watermark", "element_hold", "processing_timers", "unretracted_panes"),
+)
 
 
 def clock_in_ms(clock: Clock, unit: Resolution) -> Clock:
@@ -50,41 +52,33 @@ def rows_in_ms(rows: pa.Table, trigger: SavedTrigger | None, unit: Resolution) -
     if factor == 1 or not rows.num_rows:
         return rows
     targets = () if trigger is None else (f"t{slot}" for slot in trigger.instants)
-    rows = coarser(rows, (*_INSTANTS, *targets), factor)
-    end = rows.column("end").to_numpy()
-    place = rows.column_names.index("end")
+    for name in (*_INSTANTS, *targets):
+        if name in rows.column_names:
+            rows = _replaced(rows, name, lambda instants: _instants_in_ms(instants, factor))
     # A millisecond that has begun counts: no window is empty.
-    rows = rows.set_column(place, "end", pa.chunked_array([pa.array(-(-end // factor))]))
-    timers = rows.column("processing_timers").combine_chunks()
-    place = rows.column_names.index("processing_timers")
-    rows = rows.set_column(place, "processing_timers", _list_in_ms(timers, factor))
-    if "unretracted_panes" in rows.column_names:
-        panes = rows.column("unretracted_panes").combine_chunks()
-        place = rows.column_names.index("unretracted_panes")
-        rows = rows.set_column(place, "unretracted_panes", _panes_in_ms(panes, factor))
-    return rows
+    return _replaced(rows, "end", lambda end: pa.array(-(-end.to_numpy() // factor)))
 
 
-def _list_in_ms(timers: pa.Array, factor: int) -> pa.Array:
-    table = coarser(pa.table({"at": timers.values}), ("at",), factor)
-    return _with_values(timers, table.column("at").combine_chunks())
+def _replaced(rows: pa.Table, name: str, convert: Callable[[pa.Array], pa.Array]) -> pa.Table:
+    place, column = rows.column_names.index(name), rows.column(name).combine_chunks()
+    return rows.set_column(place, name, pa.chunked_array([convert(column)]))
 
 
-def _panes_in_ms(panes: pa.Array, factor: int) -> pa.Array:
-    fields = list(panes.type.value_type)
-    names = [field.name for field in fields]
-    table = pa.table([panes.values.field(name) for name in names], names=names)
-    table = coarser(table, ("timestamp", "start", "end"), factor)
-    columns = [table.column(name).combine_chunks() for name in names]
-    return _with_values(panes, pa.StructArray.from_arrays(columns, fields=fields))
+def _instants_in_ms(array: pa.Array, factor: int) -> pa.Array:
+    """Instants, lists of them, or lists of panes with instants."""
+    dtype = array.type
+    if pa.types.is_list(dtype):
+        offsets = pc.fill_null(array.offsets, 0)
+        return pa.ListArray.from_arrays(offsets, _instants_in_ms(array.values, factor), type=dtype)
+    if pa.types.is_struct(dtype):
+        parts = {field.name: array.field(field.name) for field in dtype}
+        for name in ("timestamp", "start", "end"):
+            parts[name] = _instants_in_ms(parts[name], factor)
+        return pa.StructArray.from_arrays(list(parts.values()), fields=list(dtype))
+    return coarser(pa.table({"at": array}), ("at",), factor).column("at").combine_chunks()
 
 
-def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
-    offsets = pc.fill_null(lists.offsets, 0)
-    return pa.ListArray.from_arrays(offsets, values, type=lists.type)
-
-
-_COLUMNS: Final[Mapping[str, pa.DataType]] = {
+ROW_COLUMNS: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
     **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),
     "end_timer_set": pa.bool_(),
@@ -110,7 +104,6 @@ class SavedShard:
         next_event: Something changes once the watermark is past this (ms); None: nothing will.
         next_clock: The same of the clock.
         next_side: The same of the side input's own watermark, in a look-up.
-        earliest_hold: Where its windows hold the output watermark, ms; None: none does.
         rows: Its windows, see `beamlike.runtime.store.state`.
         stored: Bytes of all its blobs.
         record: What it was sent, if that was recorded.
@@ -127,7 +120,6 @@ class SavedShard:
     next_event: int | None
     next_clock: int | None
     next_side: int | None
-    earliest_hold: int | None
     rows: pa.Table
     stored: int
     record: StateRecord | None = None
@@ -145,7 +137,7 @@ class SavedShard:
         _check_version(identity)
         try:
             _check_header(identity, header)
-            event, timer, hold = (_least(columns[it]) for it in ("event", "timer", "hold"))
+            event, timer = _least(columns["event"]), _least(columns["timer"])
             # Earlier versions had none, as of what only keys with watermarks of their own have.
             side = _least(columns.get("side", ()))
             unit, about = resolution_in(identity), _about(header)
@@ -163,7 +155,6 @@ class SavedShard:
                 in_ms(event, unit),
                 in_ms(timer, unit),
                 in_ms(side, unit),
-                in_ms(hold, unit),
                 rows_in_ms(_living(contents, blobs), trigger, unit),
                 sum(map(len, blobs.values())),
                 StateRecord.read(blobs.get),
@@ -216,20 +207,21 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
         instants["side"] = clocks.side
     for index, state in enumerate(clocks.inputs):
         # A drain puts it past the end of time, so that the watermark, which trails it, is there.
-        if state.greatest is not None and (
-            type(state.greatest) is not int or state.greatest.bit_length() > 63
-        ):
-            greatest = reprlib.repr(state.greatest)
-            raise ValueError(f"the greatest time of input {index} is no instant: {greatest}")
+        greatest = 0 if state.greatest is None else state.greatest
+        if type(greatest) is not int or greatest.bit_length() > 63:
+            shown = reprlib.repr(greatest)
+            raise ValueError(f"the greatest time of input {index} is no instant: {shown}")
         instants[f"input {index}"] = state.active_at
         instants |= {f"shard {of} of input {index}": shard for of, shard in enumerate(state.shards)}
         for part in state.parts:
             if type(part.part) is not str:
-                raise ValueError(
-                    f"the name of a part of input {index} is {reprlib.repr(part.part)}"
-                )
-            instants[f"part {part.part!r} of input {index}"] = part.active_at
-            instants[f"the greatest time of part {part.part!r} of input {index}"] = part.greatest
+                shown = reprlib.repr(part.part)
+                raise ValueError(f"the name of a part of input {index} is {shown}")
+            of_input = f"part {part.part!r} of input {index}"
+            instants |= {
+                of_input: part.active_at,
+                f"the greatest time of {of_input}": part.greatest,
+            }
     unit = resolution_in(identity)
     for what, instant in instants.items():
         if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:
@@ -257,13 +249,13 @@ def _check_columns(table: pa.Table) -> None:
     Raises:
         ValueError: Naming a column that is missing, or is not what it should be.
     """
-    for name in _COLUMNS:
+    for name in ROW_COLUMNS:
         if name not in table.column_names:
             raise ValueError(f"its rows have no column {name!r}")
     if len(set(table.column_names)) < table.num_columns:
         raise ValueError("two columns of its rows have one name")
     for field in table.schema:
-        kind = _COLUMNS.get(field.name)
+        kind = ROW_COLUMNS.get(field.name)
         if _SLOT.fullmatch(field.name) or field.name == "size":
             kind = pa.int64()
         if kind is not None and field.type != kind:
@@ -310,16 +302,14 @@ class KeyOfState:
 
 def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[KeyOfState]:
     """The watermarks of the keys of some shards; none if there is one for all keys."""
-    tables = [shard.of_keys for shard in shards if shard.of_keys is not None]
+    clocks: list[KeyOfState] = []
+    width = len(attrs.fields(KeyClock))
     try:
-        return [clock for table in tables for clock in _clocks_in(table, in_bytes=in_bytes)]
+        for table in (shard.of_keys for shard in shards if shard.of_keys is not None):
+            keys = key_texts(table.columns[:-width], table.num_rows, in_bytes=in_bytes)
+            fields = (column.to_pylist() for column in table.columns[-width:])
+            for key, *own in zip(keys.to_pylist(), *fields, strict=True):
+                clocks.append(KeyOfState(key, KeyClock(*own)))
     except UNREADABLE as error:
         raise StateError(f"the watermarks of keys are none: {error}") from error
-
-
-def _clocks_in(table: pa.Table, *, in_bytes: bool) -> Iterator[KeyOfState]:
-    width = table.num_columns - len(attrs.fields(KeyClock))
-    keys = key_texts(table.columns[:width], table.num_rows, in_bytes=in_bytes)
-    fields = (column.to_pylist() for column in table.columns[width:])
-    for key, *own in zip(keys.to_pylist(), *fields, strict=True):
-        yield KeyOfState(key, KeyClock(*own))
+    return clocks

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from beamlike.errors import StateError
 from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
 from beamlike.inspect.state.keys import key_texts, row_sizes
-from beamlike.inspect.state.shard import KeyOfState, SavedShard, clocks_of_keys
+from beamlike.inspect.state.shard import ROW_COLUMNS, KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
@@ -20,6 +20,7 @@ from beamlike.machine.userstate.running import GC_DELAY
 from beamlike.model.session_merging import ENDED
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
 from beamlike.runtime.store.index import UNREADABLE
@@ -28,54 +29,24 @@ TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)
 _ALL_OF_TIME = MAX_TIMESTAMP - MIN_TIMESTAMP
 
-COMMON = pa.schema(
-    [
-        ("stage", pa.string()),
-        ("operator", pa.int32()),
-        ("shard", pa.int32()),
-        ("key", pa.string()),
-        ("start", TIME),
-        ("end", TIME),
-        ("closed", pa.bool_()),
-        ("new_elements", pa.int64()),
-        ("size", pa.int64()),
-        ("timing", pa.string()),
-        ("index", pa.int64()),
-        ("nonspeculative", pa.int64()),
-        ("standing", pa.int64()),
-        ("hold", TIME),
-        ("due_event", TIME),
-        ("due_clock", TIME),
-        ("bytes", pa.int64()),
-        ("finished", pa.int64()),
-        ("values", pa.list_(pa.int64())),
-    ]
+
+def columns(ddl: str) -> pa.Schema:
+    """The columns of a table of saved state, whose instants count milliseconds."""
+    return pa.schema(
+        [
+            field.with_type(TIME) if pa.types.is_timestamp(field.type) else field
+            for field in read_columns(ddl)
+        ]
+    )
+
+
+COMMON = columns(
+    "stage string, operator int, shard int, key string, start timestamp, end timestamp, "
+    "closed boolean, new_elements bigint, size bigint, timing string, index bigint, "
+    "nonspeculative bigint, standing bigint, hold timestamp, due_event timestamp, "
+    "due_clock timestamp, bytes bigint, finished bigint, values array<bigint>"
 )
 """The columns that windows of every grouping have."""
-
-_OWN = frozenset(
-    (
-        *(
-            "start",
-            "end",
-            "output_watermark",
-            "finished",
-            "new_elements",
-            "element_hold",
-            "end_timer_set",
-        ),
-        *(
-            "processing_timers",
-            "timing",
-            "index",
-            "nonspeculative",
-            "unretracted_panes",
-            "size",
-            "bucket",
-        ),
-    )
-)
-"""Columns of saved rows besides keys, trigger values and accumulators."""
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -227,19 +198,22 @@ class SavedStage:
         start, end = whole(column["start"]), whole(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
         processing_timers = column["processing_timers"].combine_chunks()
-        common: dict[str, Any] = {
+        size = column.get("size", pa.nulls(count, pa.int64()))
+        machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
+        machine |= {*keys, *slots, *_numbered("d", rows)}
+        table: dict[str, Any] = {
             "stage": pa.array([self.name] * count, pa.string()),
             "operator": np.full(count, self.operator, np.int32),
             "shard": np.full(count, number, np.int32),
             "key": key_texts([column[name] for name in keys], count, in_bytes=self.in_pipeline),
+            **{name: column[name] for name in keys},
             "start": pa.array(start, mask=is_global).cast(TIME),
             "end": pa.array(end, mask=is_global).cast(TIME),
             "closed": self._closed(rows),
             "new_elements": column["new_elements"],
-            "size": _elements(column.get("size", pa.nulls(count, pa.int64()))),
-            "timing": column["timing"],
-            "index": column["index"],
-            "nonspeculative": column["nonspeculative"],
+            # End events count for more in a saved size.
+            "size": pc.bit_wise_and(size, pa.scalar(ENDED - 1)),
+            **{name: column[name] for name in ("timing", "index", "nonspeculative")},
             "standing": _lengths(column.get("unretracted_panes"), count),
             "hold": self._hold(shard, rows, end),
             "due_event": self._due(shard, rows, end),
@@ -247,15 +221,9 @@ class SavedStage:
             "bytes": row_sizes(rows),
             "finished": column["finished"],
             "values": _side_by_side([column[name] for name in slots], count),
+            **{name: column[name] for name in column if name not in machine},
         }
-        kept = {name: common[name] for name in COMMON.names[:4]}
-        kept |= {name: column[name] for name in keys}
-        kept |= {name: common[name] for name in COMMON.names[4:]}
-        taken = _OWN | set(keys) | set(slots) | set(_numbered("d", rows))
-        for name in rows.schema.names:
-            if name not in taken:
-                kept[name] = column[name]
-        return pa.table(kept)
+        return pa.table(table)
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """Where each window holds the output watermark of its shard; see `ColumnShard`."""
@@ -277,7 +245,9 @@ class SavedStage:
     @property
     def _allowed_lateness(self) -> int | None:
         """How late data may be (ms); None if that is not known."""
-        lateness = self._latest.about.get("allowed lateness", _lateness(self.identity))
+        # Earlier versions left it among the words.
+        words = milliseconds(self.identity.get("allowed lateness", ""))
+        lateness = self._latest.about.get("allowed lateness", words)
         # More than all of time changes nothing, and would be too much for 64 bits.
         return None if lateness is None else min(lateness, _ALL_OF_TIME)
 
@@ -341,20 +311,10 @@ def _expiry(end: Ints, lateness: int) -> Ints:
     return np.where(end > last, last, expiry)
 
 
-def _lateness(identity: Mapping[str, str]) -> int | None:
-    """As earlier versions left it among the words."""
-    return milliseconds(identity.get("allowed lateness", ""))
-
-
 def milliseconds(text: str) -> int | None:
     """The number in words such as ``60000 ms``; None if they are no such words."""
     number = text.removesuffix(" ms")
     return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
-
-
-def _elements(size: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """How many elements windows of a saved size have: end events count for more in it."""
-    return pc.bit_wise_and(size, pa.scalar(ENDED - 1))
 
 
 def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
