@@ -33,13 +33,11 @@ def on_time(value: Any, *window: Any) -> Any:
 
 def test_a_collection_supports_with_fixed_windows(sc: ScioContext) -> None:
     r = letters(sc).with_fixed_windows(3).top(10).map(set)
-    expect(r).to(contain_in_any_order([set("abc"), set("def")]))
     expect(r).to(emit_exactly(on_time(set("abc"), 0, 3), on_time(set("def"), 3, 6)))
 
 
 def test_it_supports_with_sliding_windows(sc: ScioContext) -> None:
     r = letters(sc).with_sliding_windows(2, 2).top(10).map(set)
-    expect(r).to(contain_in_any_order([set("ab"), set("cd"), set("ef")]))
     expect(r).to(
         emit_exactly(on_time(set("ab"), 0, 2), on_time(set("cd"), 2, 4), on_time(set("ef"), 4, 6))
     )
@@ -59,7 +57,6 @@ def test_2745_it_does_not_fail_for_valid_values(sc: ScioContext) -> None:
 def test_it_supports_with_session_windows(sc: ScioContext) -> None:
     p = sc.parallelize_timestamped("abcde", [0, 5, 10, 44, 55])
     r = p.with_session_windows(10).top(10).map(set)
-    expect(r).to(contain_in_any_order([set("abc"), set("d"), set("e")]))
     expect(r).to(
         emit_exactly(on_time(set("abc"), 0, 20), on_time({"d"}, 44, 54), on_time({"e"}, 55, 65))
     )
@@ -67,7 +64,6 @@ def test_it_supports_with_session_windows(sc: ScioContext) -> None:
 
 def test_it_supports_with_global_window(sc: ScioContext) -> None:
     r = letters(sc).with_fixed_windows(3).with_global_window().top(10).map(set)
-    expect(r).to(contain_in_any_order([set("abcdef")]))
     expect(r).to(emit_exactly(on_time(set("abcdef"), "global")))
 
 
@@ -75,7 +71,6 @@ def test_it_supports_with_pane_info(sc: ScioContext) -> None:
     pane = PaneInfo(Timing.UNKNOWN, 0, 0, is_first=True, is_last=True)
     p = sc.parallelize_timestamped("abc", [1, 2, 3])
     r = p.with_pane_info().map(lambda pair: (pair[0], pair[1]))
-    expect(r).to(contain_in_any_order([("a", pane), ("b", pane), ("c", pane)]))
     expect(r).to(
         emit_exactly(
             element(("a", pane), "global", timestamp=1),
@@ -159,7 +154,6 @@ def test_it_supports_flat_map(sc: ScioContext) -> None:
 def test_it_supports_key_by(sc: ScioContext) -> None:
     p = sc.parallelize_timestamped("ab", [1, 2])
     r = p.to_windowed().key_by(lambda it: f"{it.value}{it.timestamp}").to_scollection()
-    expect(r).to(contain_in_any_order([("a1", "a"), ("b2", "b")]))
     expect(r).to(
         emit_exactly(
             element(("a1", "a"), "global", timestamp=1),
@@ -171,7 +165,6 @@ def test_it_supports_key_by(sc: ScioContext) -> None:
 def test_it_supports_map(sc: ScioContext) -> None:
     p = sc.parallelize_timestamped("ab", [1, 2])
     r = p.to_windowed().map(lambda it: it.with_value(f"{it.value}{it.timestamp}")).to_scollection()
-    expect(r).to(contain_in_any_order(["a1", "b2"]))
     expect(r).to(
         emit_exactly(element("a1", "global", timestamp=1), element("b2", "global", timestamp=2))
     )
