@@ -20,7 +20,7 @@ from toll.booth import (
     TollBoothId,
     TollBoothStats,
 )
-from toll.common import EPOCH, DeadLetter, Diagnostic, DiagnosticRecord, Message, parse, written
+from toll.common import EPOCH, DeadLetter, DiagnosticRecord, Message, parse, written
 from toll.registration import (
     REGISTRATION_TIMESTAMP,
     RegistrationPayload,
@@ -35,14 +35,6 @@ from toll.vehicle import (
     TimesRecord,
     TotalVehicleTimes,
     VehiclesWithExpiredRegistration,
-)
-
-any_diagnostic = Diagnostic(id="1", reason="any reason", count=1)
-any_diagnostic_record = DiagnosticRecord(
-    created_at=EPOCH,
-    id=any_diagnostic.id,
-    reason=any_diagnostic.reason,
-    count=any_diagnostic.count,
 )
 
 any_toll_booth_diagnostic = TollBoothDiagnostic(TollBoothId("1"), reason="any reason", count=1)
