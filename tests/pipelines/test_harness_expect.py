@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from beamlike import (
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pairs import WithKeys
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.testing import (
@@ -209,7 +211,40 @@ def test_a_test_can_say_what_is_the_same() -> None:
         names.with_equality(lambda want, got: want.lower() == got.lower()).to(
             contain_in_any_order(["ben", "joe"])
         )
+        names.with_equality(lambda want, got: want.lower() == got.lower()).to(contain_value("joe"))
         names.not_to(contain_value("joe"))
+
+
+@attrs.frozen(eq=False)
+class Record:
+    """Equal to others of the same id, whatever else they say."""
+
+    id: int
+    note: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return self.id
+
+
+def test_values_are_equal_if_their_class_says_so() -> None:
+    same, other = Record(1, "%2"), Record(2, "%1")
+    with TestPipeline() as pipeline:
+        records = pipeline | Create([Record(1, "%1")])
+        by_name = records | WithKeys("joe")
+
+        for matcher in (
+            contain_value,
+            contain_single_value,
+            lambda record: contain_in_any_order([record]),
+            lambda record: satisfy(lambda every: record in every),
+        ):
+            expect(records).to(matcher(same))
+            expect(records).not_to(matcher(other))
+        expect(by_name).to(equal_map_of({"joe": same}))
+        expect(by_name).not_to(equal_map_of({"joe": other}))
 
 
 def test_arrays_are_the_same_by_content() -> None:
