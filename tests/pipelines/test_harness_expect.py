@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 
 from beamlike import (
-    Always,
-    GlobalWindows,
     SlidingWindows,
 )
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map
-from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.pairs import WithKeys
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.testing import (
-    PaneAssertionError,
     TestPipeline,
     TimestampedValue,
     be_empty,
@@ -39,7 +36,6 @@ from beamlike.testing import (
     for_all,
     have_size,
     in_combined_non_late_panes,
-    in_early_global_window_panes,
     in_early_pane,
     in_final_pane,
     in_late_pane,
@@ -75,18 +71,6 @@ def test_the_whole_output_of_a_grouping(counts: PCollection[Any]) -> None:
             ),
         )
     )
-
-
-def test_pane_matchers_select_by_window_and_timing(counts: PCollection[Any]) -> None:
-    expect(counts).to(in_early_pane(*FIRST, contain_single_value(("foo", 2))))
-    expect(counts).to(in_on_time_pane(*FIRST, contain_in_any_order([("foo", 2), ("bar", 1)])))
-    expect(counts).to(in_on_time_pane(*FIRST, equal_map_of({"foo": 2, "bar": 1})))
-    expect(counts).to(in_late_pane(*FIRST, contain_single_value(("bar", 2))))
-    expect(counts).to(in_combined_non_late_panes(*FIRST, have_size(3)))
-    expect(counts).to(in_window(*FIRST, have_size(4)))
-    expect(counts).to(in_final_pane(*FIRST, be_empty))
-    expect(counts).to(in_window(*SECOND, be_empty))
-    expect(counts).not_to(in_on_time_pane(*FIRST, contain_value(("bar", 2))))
 
 
 def test_should_and_should_not_are_the_same_verbs(counts: PCollection[Any]) -> None:
@@ -254,23 +238,3 @@ def test_arrays_are_the_same_by_content() -> None:
         expect(arrays).to(contain_in_any_order([("b", np.array([3])), ("a", np.array([1, 2]))]))
         expect(arrays).not_to(contain_value(("b", np.array([3, 3]))))
         expect(arrays).not_to(contain_value(("b", 3)))
-
-
-def test_early_panes_of_the_global_window(counts: PCollection[Any]) -> None:
-    totals = counts | "Again" >> WindowInto(
-        GlobalWindows(), trigger=Always(), accumulation_mode="accumulating"
-    )
-    summed = totals | "Sum" >> CombinePerKey(sum)
-
-    expect(summed).to(in_early_global_window_panes(contain_value(("foo", 4))))
-    expect(summed).not_to(in_early_global_window_panes(contain_value(("foo", 5))))
-
-
-@pytest.mark.parametrize("matcher", [be_empty, contain_value(("foo", 2))], ids=["empty", "value"])
-def test_other_windows_have_no_early_panes_of_the_global_window(matcher: Any) -> None:
-    for verb in ("to", "not_to"):
-        pipeline = TestPipeline()
-        getattr(expect(word_counts(pipeline)), verb)(in_early_global_window_panes(matcher))
-
-        with pytest.raises(PaneAssertionError, match="says nothing: no such window occurs"):
-            pipeline.run()
