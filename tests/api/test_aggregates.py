@@ -239,37 +239,6 @@ def test_every_aggregate_of_merged_sessions_is_that_of_plain_python(frame: Any) 
     assert max(pane["rows"] for pane in panes) > 10  # sessions that grew out of many
 
 
-def test_results_have_the_types_that_are_documented(frame: Any) -> None:
-    panes = in_sessions(
-        frame,
-        {
-            "first": bl.first("money"),
-            "last": bl.last("at"),
-            "top": bl.top("day", 1),
-            "bottom_by": bl.bottom("tags", 1, by="whole"),
-            "sample": bl.sample("text", 1),
-            "quantiles": bl.approx_quantiles("text", [0.5]),
-            "distinct": bl.approx_distinct("real"),
-            "set": bl.collect_set("money"),
-            "different": bl.count_distinct("tags"),
-            "combined": bl.combine(Span(), "whole", "struct<low: int, high: int>"),
-        },
-    )
-    types = {field.name: field.dataType.simpleString() for field in panes.schema.fields[2:-2]}
-    assert types == {
-        "first": "decimal(7,2)",
-        "last": "timestamp",
-        "top": "array<date>",
-        "bottom_by": "array<array<string>>",
-        "sample": "array<string>",
-        "quantiles": "array<double>",
-        "distinct": "bigint",
-        "set": "array<decimal(7,2)>",
-        "different": "bigint",
-        "combined": "struct<low:int,high:int>",
-    }
-
-
 @attrs.frozen
 class Span(bl.CombineFn):
     """The least and the greatest, in a form that an Arrow struct gives back."""

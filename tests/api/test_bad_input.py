@@ -16,7 +16,6 @@ from beamlike.errors import (
     ColumnError,
     EnvironmentProblem,
     TimeError,
-    UnsafeTriggerError,
     UnsupportedError,
     WindowingError,
 )
@@ -383,7 +382,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
         'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"',
     ),
     ({"watermark": -1}, TimeError, "watermark must not be negative, got -1; give 0 or more"),
-    # windowing
+    # windowing; what a strategy refuses beside this is in tests/model/test_strategy.py
     (
         {"wake_every": 0},
         WindowingError,
@@ -412,45 +411,10 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
         "window must be a window function such as FixedWindows(\"1 hour\"), got '1 hour'",
     ),
     (
-        {
-            "trigger": bl.AfterWatermark,
-            "accumulation": "discarding",
-            "allowed_lateness": 0,
-        },
-        WindowingError,
-        "trigger must be a trigger such as AfterWatermark(), got "
-        "<class 'beamlike.model.triggers.AfterWatermark'>; write AfterWatermark()",
-    ),
-    (
-        {"trigger": bl.AfterCount(3), "accumulation": "discarding", "allowed_lateness": 0},
-        UnsafeTriggerError,
-        "Unsafe trigger: AfterCount(3) may finish, and data that arrives afterwards would be "
-        "dropped; write Repeatedly(AfterCount(3))",
-    ),
-    (
-        {"trigger": bl.AfterWatermark(), "accumulation": "discarding", "allowed_lateness": 60_000},
-        UnsafeTriggerError,
-        "Unsafe trigger: AfterWatermark() finishes at the end of the window, and data within the "
-        "allowed lateness of 1m would be dropped; write AfterWatermark(late=AfterCount(1)), or "
-        "allowed_lateness=0",
-    ),
-    (
-        {"trigger": bl.AfterWatermark(), "allowed_lateness": 0},
-        WindowingError,
-        "trigger AfterWatermark() requires that the accumulation mode be specified, because a "
-        'window may emit several panes; add accumulation="discarding" (each pane holds what is '
-        'new) or accumulation="accumulating" (each pane holds everything so far)',
-    ),
-    (
         {"trigger": bl.AfterWatermark(), "accumulation": "discarding"},
         WindowingError,
         "trigger AfterWatermark() requires that the allowed lateness be specified; add "
         'allowed_lateness="0 s", or as long as late data shall be waited for',
-    ),
-    (
-        {"accumulation": "sometimes"},
-        WindowingError,
-        "accumulation must be one of 'discarding', 'accumulating', 'retracting', got 'sometimes'",
     ),
 ]
 

@@ -1,4 +1,7 @@
-"""Rows that look into a side input: cars at a toll booth, and who owns them."""
+"""Rows that look into a side input: cars at a toll booth, and who owns them.
+
+How long a row waits, and for what, is tested rule by rule in `tests/machine/test_side_input.py`.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -143,73 +146,6 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
         "a 00:02:00 east -> ann in 00:00-00:05, UNKNOWN",
         "a 00:02:00 east -> bob in 00:00-00:05, UNKNOWN",
         "a 00:02:00 east -> cid in 00:00-00:05, UNKNOWN",
-    ]
-
-
-@pytest.mark.nightly
-def test_a_car_does_not_wait_for_owners_that_are_ahead_of_it(feed: MakeFeed) -> None:
-    booth = Booth(feed)
-    booth.start()
-    assert booth.send(car("a", "00:01:00"), car("b", "00:11:00")) == []
-    # No owner comes any more for the first ten minutes, wherever the cars are.
-    assert described(booth.send(owner("b", "00:10:00", "bob"))) == [
-        "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
-        "b 00:11:00 east -> bob in 00:10-00:15, UNKNOWN",
-    ]
-    # A query that is started anew knows it still.
-    booth.stop()
-    booth.start()
-    assert described(booth.send(car("a", "00:02:00"), car("a", "00:12:00", "west"))) == [
-        "a 00:02:00 east -> None in 00:00-00:05, UNKNOWN"
-    ]
-    assert described(booth.send(owner("b", "00:20:00", "bob"))) == [
-        "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN"
-    ]
-
-
-@pytest.mark.nightly
-def test_a_key_without_owners_waits_for_a_count_as_long_as_the_side_window_lives(
-    feed: MakeFeed,
-) -> None:
-    booth = Booth(feed, trigger=bl.Repeatedly(bl.AfterCount(2)), allowed_lateness="20 minutes")
-    booth.start()
-    assert booth.send(car("a", "00:01:00"), car("b", "00:01:00")) == []
-    # One is not enough; it comes out when the window expires.
-    assert booth.send(owner("b", "00:02:00", "bob")) == []
-    assert described(booth.send(owner("z", "00:30:00", "zed"))) == [
-        "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
-        "b 00:01:00 east -> bob in 00:00-00:05, UNKNOWN",
-    ]
-
-
-@pytest.mark.nightly
-def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
-    feed: MakeFeed,
-) -> None:
-    booth = Booth(feed)
-    booth.start()
-    assert booth.send(car("a", "00:01:00")) == []
-    # The cars are past the end, the owners may still come.
-    assert booth.send(car("z", "00:25:00")) == []
-    assert described(booth.send(owner("y", "00:10:00", "yan"))) == [
-        "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN"
-    ]
-    # The window is over, empty and not forgotten: nothing to wait for.
-    assert described(booth.send(car("a", "00:04:00", "west"))) == [
-        "a 00:04:00 west -> None in 00:00-00:05, UNKNOWN"
-    ]
-    # Now it is 00:25, and cars may look into the first ten minutes until 00:19:59.999. For the
-    # next ten it is not too late, although the car's own window has expired.
-    assert described(
-        booth.send(owner("y", "00:25:00", "yan"))
-        + booth.send(car("a", "00:04:00"), car("a", "00:11:00"))
-    ) == [
-        "a 00:11:00 east -> None in 00:10-00:15, UNKNOWN",
-        f'look up: expired by 300001 ms {{"plate":"a","at":"{AT_FOUR}","lane":"east"}}',
-    ]
-    # An owner of those days comes too late for any car.
-    assert described(booth.send(owner("a", "00:04:00", "ann"))) == [
-        'look up: expired by 300001 ms {"plate":"a","side":[{"owner":"ann"}]}'
     ]
 
 

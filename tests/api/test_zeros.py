@@ -1,4 +1,4 @@
-"""0.0 and -0.0, which are equal and look different: both machines, and Spark beside them."""
+"""0.0 and -0.0, which are equal and look different, on both machines; `tests/matrix` has Spark."""
 
 import itertools
 from collections.abc import Iterator
@@ -72,27 +72,6 @@ def test_of_equal_zeros_the_first_counts_and_a_set_has_none_with_a_sign(window: 
 
 
 MACHINES = ("columnar", "reference")
-
-
-@pytest.mark.spark
-def test_spark_has_the_same_of_rows_in_the_same_order(spark: Any) -> None:
-    from pyspark.sql import functions as F
-
-    for values in orders():
-        rows = spark.createDataFrame(
-            [(value, [value]) for value in values], "v double, vs array<double>"
-        )
-        native = rows.coalesce(1).agg(
-            F.min("v").alias("least"),
-            F.max("v").alias("greatest"),
-            F.sort_array(F.collect_set("v")).alias("different"),
-            F.count_distinct("vs").alias("lists"),
-        )
-        own = result(values, "reference", window=bl.FixedWindows("1 hour"))
-        (row,) = native.collect()
-        assert {name: repr(row[name]) for name in row.asDict()} == {
-            name: own[name] for name in row.asDict()
-        }, values
 
 
 def test_a_zero_that_is_withdrawn_takes_the_one_of_its_sign() -> None:

@@ -1,6 +1,7 @@
 """The loader of transcripts: what it accepts, and what it says to each kind of mistake."""
 
 import json
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -384,6 +385,10 @@ MISTAKES = [
         "windowing.window.size_ms: must be a whole number, got true",
     ),
     (change("aggregation", "avg"), "aggregation: unknown value 'avg'; known: list, "),
+    (
+        change("aggregation", "s\u202eum\u00a0"),
+        "aggregation: unknown value 's\\u202eum\\xa0'; did you mean 'sum'?",
+    ),
     (change("level", "cor"), "level: unknown value 'cor'; did you mean 'core'?"),
     (change("unsafe_trigger", 1), "unsafe_trigger: must be true or false, got 1"),
     (change("steps", {}), "steps: must be a list, got {}"),
@@ -479,6 +484,28 @@ def test_a_mistake_is_named_with_its_place(
 )
 def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path, text: str, says: str) -> None:
     assert complaint_of(save(tmp_path, text)).startswith(says)
+
+
+def test_a_mistake_of_json_has_its_line_and_column(tmp_path: Path) -> None:
+    file = save(tmp_path, '{"id": "x",\n "steps": [}')
+
+    with pytest.raises(TranscriptError) as error:
+        load_transcripts(file)
+
+    assert str(error.value) == f"{file}:2:12: is not JSON: Expecting value"
+
+
+def test_the_first_mistakes_of_very_many_scenarios_are_shown_also_by_another_process(
+    tmp_path: Path,
+) -> None:
+    file = save(tmp_path, [{}] * 14)
+
+    with pytest.raises(TranscriptError) as error:
+        load_transcripts(file)
+
+    lines = str(pickle.loads(pickle.dumps(error.value))).splitlines()
+    assert [line.split(":")[1] for line in lines[:10]] == [f" [{index}]" for index in range(10)]
+    assert lines[10:] == ["... and 4 more"]
 
 
 def test_an_id_is_used_once_in_a_file(tmp_path: Path) -> None:

@@ -18,22 +18,29 @@ With ``--progress`` the work goes on where it was, and begins anew once the sour
 Exit status: 0 if every law holds, 1 if not.
 """
 
-import argparse
 import contextlib
 import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
 from textwrap import indent
 
 from beamlike.errors import TestStreamError
 from beamlike.testing.scenarios.writing import scenario_text
 from beamlike.testing.streams.as_code import as_test_stream
-from tests.differential.kept import Checked, Chunk, Kept, applied_laws, report
+from tests.differential.kept import (
+    CHUNK,
+    ENOUGH,
+    Checked,
+    Chunk,
+    Kept,
+    applied_laws,
+    in_processes,
+    on_spark_in_parts,
+    parser_of,
+    report,
+)
 from tests.support.differential import (
     EITHER_MACHINE,
     KEYS,
@@ -49,14 +56,8 @@ from tests.support.differential import (
 )
 from tests.support.generated.shrinking import smallest, transcript_of
 
-CHUNK = 250
-"""Scenarios of one progress report; and so many run side by side on Spark."""
-
 PASSES = 25
 """Passes of many keys in a progress report: about as long as a chunk."""
-
-ENOUGH = 5
-"""After so many broken laws nothing new is to be learnt from more."""
 
 PARTS = ("local", "laws", "streams")
 """Scenarios on memory and local, the same under all laws, and streams for the two machines."""
@@ -64,12 +65,7 @@ PARTS = ("local", "laws", "streams")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.differential",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--scenarios", type=int, default=20_000, metavar="N", help="default 20000")
+    parser = parser_of("tests.differential", __doc__, "scenarios")
     parser.add_argument(
         "--streams",
         type=int,
@@ -77,28 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="N",
         help=f"scenarios for the machines, {KEYS} in a pass (default 50000)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="another one, other scenarios")
-    parser.add_argument(
-        "--first",
-        type=int,
-        default=0,
-        metavar="N",
-        help="number of the first scenario, and of the first pass (default 0)",
-    )
-    parser.add_argument(
-        "--spark",
-        type=int,
-        default=0,
-        metavar="N",
-        help="the first N also run on Spark, in streaming queries (default 0)",
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the work")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="default all")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long")
-    parser.add_argument("--progress", type=Path, metavar="FILE", help="what is done already")
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write the result there, such as LATEST.md"
-    )
     args = parser.parse_args(arguments)
 
     started = time.monotonic()
@@ -113,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(chunk) not in checked
     ]
     broken: list[Broken] = []
-    for done, found in _shown(_checked(chunks, args.jobs), len(chunks)):
+    for done, found in _shown(in_processes(_check, chunks, args.jobs), len(chunks)):
         broken += found
         checked[done.chunk] = done
         if kept is not None and not found:
@@ -122,7 +97,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             break
     on_spark = numbers[: args.spark]
     if on_spark and len(broken) < ENOUGH:
-        broken += _on_spark(args.seed, on_spark)
+        broken += on_spark_in_parts(
+            "scenarios",
+            on_spark,
+            lambda part, spark: broken_on_spark([case_of(args.seed, it) for it in part], spark),
+        )
         checked[ON_SPARK] = Checked(ON_SPARK, len(on_spark), {ON_SPARK: len(on_spark)}, 0)
 
     for law, count in applied_laws(checked).items():
@@ -181,30 +160,6 @@ def _check_streams(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
 
 
 _CHECKS = {"local": _check_local, "laws": _check_laws, "streams": _check_streams}
-
-
-def _checked(chunks: Sequence[Chunk], jobs: int) -> Iterator[Found]:
-    if jobs <= 1:
-        yield from map(_check, chunks)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        try:
-            yield from pool.map(_check, chunks)
-        finally:
-            pool.shutdown(cancel_futures=True)  # when the time is up, what has not begun is left
-
-
-def _on_spark(seed: int, numbers: range) -> list[Broken]:
-    from beamlike.cli.silence_spark import quiet_session
-
-    broken = []
-    print("starting Spark", file=sys.stderr, flush=True)
-    with quiet_session("beamlike differential") as spark:
-        for index in range(0, len(numbers), CHUNK):
-            part = numbers[index : index + CHUNK]
-            broken += broken_on_spark([case_of(seed, number) for number in part], spark)
-            print(f"{index + len(part)} scenarios on Spark", file=sys.stderr, flush=True)
-    return broken
 
 
 def _shown(chunks: Iterable[Found], total: int) -> Iterable[Found]:

@@ -1,18 +1,44 @@
-"""What has been compared, chunk by chunk: in a file that outlives the run, and as a text."""
+"""Laws of random things, checked chunk by chunk: by processes, in a file that outlives the run, and
+as a text. `tests.differential` and `tests.stateful` are commands of this.
+"""
 
+import math
 import platform
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import attrs
 
 from tests.exhaustive.progress import Lines, digest_of
 from tests.support.differential import LAWS, ON_SPARK
 
-__all__ = ["Checked", "Chunk", "Kept", "applied_laws", "report"]
+__all__ = [
+    "CHUNK",
+    "ENOUGH",
+    "Checked",
+    "Chunk",
+    "Kept",
+    "applied_laws",
+    "in_processes",
+    "on_spark_in_parts",
+    "parser_of",
+    "report",
+]
+
+B = TypeVar("B")
+
+CHUNK: Final = 250
+"""Scenarios of one progress report; and so many run side by side on Spark."""
+
+ENOUGH: Final = 5
+"""After so many broken laws nothing new is to be learnt from more."""
 
 SOURCES: Final = ("beamlike", "testing")
 """What a result is a result of."""
@@ -58,15 +84,72 @@ class Kept:
         return {one.chunk: one for one in found}
 
 
-def applied_laws(checked: Mapping[str, Checked]) -> dict[str, int]:
+def parser_of(command: str, description: str | None, things: str) -> ArgumentParser:
+    """The arguments of a command that checks laws of random scenarios, or of other things."""
+    parser = ArgumentParser(
+        prog=f"python -m {command}",
+        description=description,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add(f"--{things}", type=int, default=20_000, metavar="N", help="default 20000")
+    add("--seed", type=int, default=0, help=f"another one, other {things}")
+    add("--first", type=int, default=0, metavar="N", help="number of the first (default 0)")
+    on_spark = "the first N also run on Spark, in streaming queries (default 0)"
+    add("--spark", type=int, default=0, metavar="N", help=on_spark)
+    add("--jobs", type=int, default=1, help="processes that share the work")
+    add("--minutes", type=float, default=math.inf, help="stop after so long")
+    add("--progress", type=Path, metavar="FILE", help="what is done already")
+    add("--report", type=Path, metavar="FILE", help="write the result there, such as LATEST.md")
+    return parser
+
+
+def in_processes(
+    check: Callable[[Chunk], tuple[Checked, list[B]]], chunks: Sequence[Chunk], jobs: int
+) -> Iterator[tuple[Checked, list[B]]]:
+    """What was checked of each chunk, and what breaks a law."""
+    if jobs <= 1:
+        yield from map(check, chunks)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(check, chunks)
+        finally:
+            pool.shutdown(cancel_futures=True)  # when the time is up, what has not begun is left
+
+
+def on_spark_in_parts(
+    things: str, numbers: range, broken_of: Callable[[range, Any], list[B]]
+) -> list[B]:
+    """What breaks the law of Spark, some hundred side by side in one query."""
+    from beamlike.cli.silence_spark import quiet_session
+
+    broken = []
+    print("starting Spark", file=sys.stderr, flush=True)
+    with quiet_session("beamlike laws") as spark:
+        for index in range(0, len(numbers), CHUNK):
+            part = numbers[index : index + CHUNK]
+            broken += broken_of(part, spark)
+            print(f"{index + len(part)} {things} on Spark", file=sys.stderr, flush=True)
+    return broken
+
+
+def applied_laws(
+    checked: Mapping[str, Checked], laws: Iterable[str] | None = None
+) -> dict[str, int]:
     """How often each law was checked."""
     applied = Counter[str]()
     for one in checked.values():
         applied.update(one.applied)
-    return {law: applied[law] for law in (*LAWS, ON_SPARK) if applied[law]}
+    return {law: applied[law] for law in laws or (*LAWS, ON_SPARK) if applied[law]}
 
 
-def report(checked: Mapping[str, Checked], verdict: str) -> str:
+def report(
+    checked: Mapping[str, Checked],
+    verdict: str,
+    command: str = "tests.differential",
+    laws: Iterable[str] | None = None,
+) -> str:
     """What was compared, part by part and law by law."""
     parts: dict[str, list[Checked]] = {}
     for one in checked.values():
@@ -80,7 +163,7 @@ def report(checked: Mapping[str, Checked], verdict: str) -> str:
         [
             "# The latest comparison",
             "",
-            f"`python -m tests.differential`, {datetime.now(UTC).date()}; "
+            f"`python -m {command}`, {datetime.now(UTC).date()}; "
             f"Python {platform.python_version()}. {verdict[0].upper()}{verdict[1:]}.",
             "",
             "| part | scenarios | seconds of work |",
@@ -89,7 +172,7 @@ def report(checked: Mapping[str, Checked], verdict: str) -> str:
             "",
             "| law | scenarios |",
             "|---|---|",
-            *(f"| {law} | {count:,} |" for law, count in applied_laws(checked).items()),
+            *(f"| {law} | {count:,} |" for law, count in applied_laws(checked, laws).items()),
             "",
         ]
     )

@@ -13,13 +13,9 @@ from beamlike import IntervalWindow
 from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.testing import TestStream, check_combine_fn
+from tests.support.pipelines.results_of_runs import values
 
 combiners = beam.combiners
-
-
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
 
 
 def of(transform: Any, *elements: Any) -> list[Any]:

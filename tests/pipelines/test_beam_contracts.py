@@ -19,11 +19,7 @@ from beamlike.beam.transforms.window import (
 from beamlike.beam.utils.timestamp import Timestamp
 from beamlike.beam.utils.windowed_value import PaneInfo
 from beamlike.errors import CoderError, PipelineError, TestStreamError
-
-
-def values(collection: Any, host: Any = "memory") -> list[Any]:
-    result = collection.pipeline.run(host=host)
-    return [came.element.value for came in result.out_of(collection.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def stamped(*times: Any) -> Any:

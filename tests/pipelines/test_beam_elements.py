@@ -11,13 +11,9 @@ from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing import TestStream
+from tests.support.pipelines.results_of_runs import values
 
 MINUTE = 60_000
-
-
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
 
 
 def created(*elements: Any) -> beam.PCollection[Any]:

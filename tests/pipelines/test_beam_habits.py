@@ -11,10 +11,7 @@ import beamlike.beam as beam
 from beamlike import FixedWindows
 from beamlike.errors import PipelineError, TestStreamError, TransformError
 from beamlike.testing import TestStream, expect, have_size, run_with_context
-
-
-def values(pipeline: beam.Pipeline, collection: beam.PCollection) -> list[object]:
-    return [came.element.value for came in pipeline.run().out_of(collection.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def test_two_lambdas_on_two_lines_are_two_transforms() -> None:
@@ -27,7 +24,7 @@ def test_two_lambdas_on_two_lines_are_two_transforms() -> None:
         | beam.Map(lambda number: number * 2)
     )
 
-    assert values(pipeline, found) == [4, 6]
+    assert values(found) == [4, 6]
     assert re.fullmatch(r"Map\(<lambda at test_beam_habits.py:\d+>\)", found.edge.node.label)
 
 
@@ -36,7 +33,7 @@ def test_a_par_do_takes_a_function_that_lists_what_comes_out() -> None:
 
     found = pipeline | beam.Create(["to be"]) | beam.ParDo(str.split)
 
-    assert values(pipeline, found) == ["to", "be"]
+    assert values(found) == ["to", "be"]
     assert found.edge.node.label == "ParDo(split)"
 
 
@@ -203,7 +200,7 @@ def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
         .advance_watermark_to_infinity()
     )
     pipeline = beam.Pipeline()
-    assert values(pipeline, pipeline | stream) == ["a", "b", "c"]
+    assert values(pipeline | stream) == ["a", "b", "c"]
 
 
 def test_what_windows_a_collection_is_reported_of_in_the_words_of_beam() -> None:
@@ -284,7 +281,7 @@ def test_a_name_that_is_taken_and_free() -> None:
 def test_without_a_function_a_flat_map_opens_lists() -> None:
     pipeline = beam.Pipeline()
     items = pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()
-    assert values(pipeline, items) == [1, 2, 3]
+    assert values(items) == [1, 2, 3]
 
 
 def test_what_a_function_cannot_take_is_an_output() -> None:
@@ -314,7 +311,7 @@ def test_what_came_before_an_error_counts_if_asked_for(partial: bool, found: lis
     halves = beam.FlatMap(halved).with_exception_handling(partial=partial)
     made = pipeline | beam.Create([[2, 3], [4]]) | halves
 
-    assert values(pipeline, made.good) == found
+    assert values(made.good) == found
 
 
 def test_an_argument_of_exception_handling_that_there_is_not() -> None:

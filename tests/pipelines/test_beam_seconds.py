@@ -28,11 +28,7 @@ from beamlike.errors import (
 )
 from beamlike.scio import ScioContext
 from beamlike.testing import TestStream, contain_in_any_order, expect, in_window
-
-
-def values(collection: Any, host: Any = "memory") -> list[Any]:
-    result = collection.pipeline.run(host=host)
-    return [came.element.value for came in result.out_of(collection.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def stamped(*times: Any) -> Any:

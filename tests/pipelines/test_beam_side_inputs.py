@@ -8,11 +8,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.testing import TestStream
-
-
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def pair(element: Any, seen: Any) -> tuple[Any, Any]:

@@ -9,11 +9,7 @@ from beamlike.beam.transforms.timeutil import TimeDomain
 from beamlike.beam.transforms.userstate import TimerSpec, on_timer
 from beamlike.errors import PipelineError, TransformError
 from beamlike.testing import TestStream
-
-
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def numbered(state: int | None, pair: tuple[str, str], timestamp: int) -> tuple[int, list[Any]]:

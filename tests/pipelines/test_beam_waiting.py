@@ -1,20 +1,14 @@
 """Transforms that let elements pass, and those of texts."""
 
-from typing import Any
-
 import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, Never, Repeatedly, Trigger
 from beamlike.testing import TestStream
+from tests.support.pipelines.results_of_runs import values
 
 MINUTES = beam.WindowInto(beam.FixedWindows("1 minute"))
-
-
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
 
 
 def tea() -> beam.PCollection[str]:

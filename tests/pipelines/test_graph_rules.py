@@ -12,17 +12,13 @@ from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.bundle import Windowed
 from beamlike.model.graph import Do, Edge, Node, ParDoNode, ReadNode, in_order
 from beamlike.testing import TestStream
+from tests.support.pipelines.results_of_runs import values
 
 MINUTE = 60_000
 
 
-def values(pcoll: beam.PCollection[Any]) -> list[Any]:
-    """Everything that comes out of a collection when its pipeline runs, in order."""
-    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
-
-
 def steps(pcoll: beam.PCollection[Any]) -> list[tuple[int, Any]]:
-    """The same, with the step that brought each out."""
+    """Everything that comes out of a collection, with the step that brought each out."""
     return [(came.step, came.element.value) for came in pcoll.pipeline.run().out_of(pcoll.edge)]
 
 

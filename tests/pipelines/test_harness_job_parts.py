@@ -1,5 +1,6 @@
 """JobTest: jobs in contexts that a test runs, and what they know from files."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.job_io import Read
 from beamlike.errors import PipelineError
-from beamlike.scio import ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     JobTest,
     PaneAssertionError,
@@ -18,6 +19,7 @@ from beamlike.testing import (
     expect,
     have_size,
     run_with_context,
+    run_with_local_output,
     run_with_overrides,
 )
 
@@ -73,6 +75,60 @@ def test_an_output_is_asked_for_and_not_overridden() -> None:
         "\"SaveAs('doubles')\" is an output of the job, and cannot be overridden; say what must "
         "come there: .output('doubles')(...)"
     )
+
+
+def looks_up(sc: ScioContext) -> None:
+    suffixes = sc.dist_cache("dc.txt", lambda file: Path(file).read_text().splitlines())
+    sc.read("words").flat_map(lambda word: [word + it for it in suffixes()]).save_as("found")
+
+
+def of_look_up(*caches: str) -> JobTest:
+    test = JobTest(looks_up).input("words", ["a", "b"])
+    for name in caches:
+        test.dist_cache(name, ["1", "2"])
+    return test.output("found")(
+        lambda out: expect(out).to(contain_in_any_order(["a1", "a2", "b1", "b2"]))
+    )
+
+
+def test_a_cache_is_what_the_test_has() -> None:
+    assert of_look_up("dc.txt").run().state == "DONE"
+
+
+@pytest.mark.parametrize(
+    ("caches", "message"),
+    [
+        (
+            [],
+            "the job takes dist cache 'dc.txt', which the test does not have; its dist caches are: "
+            "none; add .dist_cache('dc.txt', content)",
+        ),
+        (
+            ["bad-dc.txt"],
+            "the job takes dist cache 'dc.txt', which the test does not have; its dist caches are: "
+            "'bad-dc.txt'; add .dist_cache('dc.txt', content)",
+        ),
+        (["dc.txt", "unmatched.txt"], "the job never takes dist cache 'unmatched.txt'"),
+    ],
+    ids=["missing", "misspelled", "unmatched"],
+)
+def test_a_job_and_its_test_have_the_same_caches(caches: list[str], message: str) -> None:
+    with pytest.raises(PipelineError) as refused:
+        of_look_up(*caches).run()
+
+    assert str(refused.value) == message
+
+
+def test_without_a_test_the_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "dc.txt"
+    file.write_text("1\n2\n", encoding="utf-8")
+
+    def joined(sc: ScioContext) -> SCollection[str]:
+        dc = sc.dist_cache(str(file), lambda f: Path(f).read_text().splitlines())
+        several = sc.dist_cache([str(file)] * 2, lambda files: len(files))
+        return sc.parallelize(["a"]).flat_map(lambda x: [x + it for it in dc()] * several())
+
+    assert run_with_local_output(joined)[1] == ["a1", "a2", "a1", "a2"]
 
 
 def test_a_cache_may_be_of_several_files_and_made_where_it_is_needed() -> None:

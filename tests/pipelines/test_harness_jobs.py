@@ -183,8 +183,11 @@ def test_metrics_are_looked_at_over_all_transforms() -> None:
         JobTest(job)
         .input("lines", ["", "foo"])
         .counter(EMPTY)(2)
+        .counters({EMPTY.name: 2})
         .distribution(LENGTHS)(is_of_four_lines)
+        .distributions(lambda every: is_of_four_lines(every[LENGTHS.name]))
         .gauge("last")(lambda line: line == "foo")
+        .gauges(lambda every: every == {LAST.name: "foo"})
         .run()
     )
 
@@ -200,6 +203,7 @@ def test_metrics_that_are_wrong_are_reported_with_everything_else() -> None:
 
     test = JobTest(job).input("lines", ["", "foo"])
     test.counter(EMPTY)(2)
+    test.counters({})
     test.distribution(LENGTHS)(is_long)
     test.gauge("first")("foo")
     test.output("the same")(one_of)
@@ -208,14 +212,15 @@ def test_metrics_that_are_wrong_are_reported_with_everything_else() -> None:
         test.run()
 
     heading, *failures = str(failed.value).split("\n\n")
-    assert heading == "4 of 4 assertions do not hold:"
-    assert [failures[at] for at in (1, 3, 5)] == [
+    assert heading == "5 of 5 assertions do not hold:"
+    assert [failures[at] for at in (1, 3, 5, 7)] == [
         "    the counter lines:empty is 1, not 2",
+        "    the counters are {'lines:empty': 1}, not {}",
         "    the distribution lines:length is DistributionData(sum=3, count=2, min=0, max=3), for "
         "which is_long is False",
         "    the job never touched the gauge 'first'; its gauges are: lines:last",
     ]
-    assert failures[7] == "    have_size does not hold"
+    assert failures[9] == "    have_size does not hold"
 
 
 def test_a_metric_without_a_value_asks_nothing_and_is_reported() -> None:

@@ -11,6 +11,7 @@ import beamlike.beam as beam
 import beamlike.scio as scio
 from beamlike.errors import RepeatedElementsWarning
 from beamlike.testing import TestPipeline, TestStream, TimestampedValue, run_with_context
+from tests.support.pipelines.results_of_runs import values
 
 pytestmark = pytest.mark.filterwarnings("error::beamlike.errors.RepeatedElementsWarning")
 
@@ -67,10 +68,6 @@ def said(*expected: tuple[str, str, str]) -> Iterator[None]:
     assert {it.filename for it in caught} <= {__file__}
 
 
-def values(pipeline: Any, pcoll: Any) -> list[Any]:
-    return [came.element.value for came in pipeline.run().out_of(pcoll.edge)]
-
-
 @pytest.mark.parametrize("windowfn", [TEN, SESSIONS], ids=str)
 def test_what_a_second_grouping_counts_is_beams_and_is_warned_of(windowfn: Any) -> None:
     pipeline = TestPipeline()
@@ -78,7 +75,7 @@ def test_what_a_second_grouping_counts_is_beams_and_is_warned_of(windowfn: Any) 
         visits = counted(pipeline | HITS, windowfn=windowfn)
         hours = visits | beam.WindowInto(HOUR) | "Hour" >> beam.CombinePerKey(sum)
     # Three hits; the panes 1, 2, the on-time one, which repeats 2, and 3 make 8.
-    assert values(pipeline, hours)[-1] == ("ann", 8)
+    assert values(hours)[-1] == ("ann", 8)
 
 
 def test_each_pair_of_groupings_is_warned_of_once() -> None:
@@ -165,5 +162,5 @@ def test_in_bounded_data_elements_alone_can_bring_out_a_pane_before_the_end() ->
     with said(("Hour", "Visits", OFTEN)):
         visits = counted(pipeline | beam.Create(stamped()))
         hours = visits | beam.WindowInto(HOUR) | "Hour" >> beam.CombinePerKey(sum)
-    assert values(pipeline, visits) == [("ann", 3), ("ann", 3)]
-    assert values(pipeline, hours)[-1] == ("ann", 6)
+    assert values(visits) == [("ann", 3), ("ann", 3)]
+    assert values(hours)[-1] == ("ann", 6)

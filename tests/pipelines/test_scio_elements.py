@@ -10,22 +10,18 @@ from beamlike.api.pipelines.elements import Map
 from beamlike.errors import PipelineError, TransformError
 from beamlike.scio import ScioContext, SCollection, TimestampedValue
 from beamlike.testing import test_stream_of as stream_of
-
-
-def elements(collection: SCollection[Any]) -> list[Any]:
-    """The elements of a collection after a run of its pipeline, in order."""
-    return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
+from tests.support.pipelines.results_of_runs import values
 
 
 def test_map_makes_one_of_each_element_and_flat_map_lists_several():
     words = ScioContext().parallelize(["to be", "or"]).flat_map(str.split).map(str.upper)
-    assert elements(words) == ["TO", "BE", "OR"]
+    assert values(words) == ["TO", "BE", "OR"]
 
 
 def test_filter_keeps_and_filter_not_drops_what_a_function_is_true_for():
     numbers = ScioContext().parallelize([1, 2, 3, 4])
-    assert elements(numbers.filter(lambda n: n % 2)) == [1, 3]
-    assert elements(numbers.filter_not(lambda n: n % 2)) == [2, 4]
+    assert values(numbers.filter(lambda n: n % 2)) == [1, 3]
+    assert values(numbers.filter_not(lambda n: n % 2)) == [2, 4]
 
 
 def test_collect_leaves_out_elements_that_a_match_has_no_case_for():
@@ -36,7 +32,7 @@ def test_collect_leaves_out_elements_that_a_match_has_no_case_for():
         return None
 
     events = ScioContext().parallelize([("paid", 0), ("seen", 1), ("paid", 2)])
-    assert elements(events.collect(paid)) == [0, 2]
+    assert values(events.collect(paid)) == [0, 2]
 
 
 def test_a_safe_flat_map_has_what_failed_in_a_collection_of_its_own():
@@ -45,20 +41,20 @@ def test_a_safe_flat_map_has_what_failed_in_a_collection_of_its_own():
             yield int(letter)
 
     found, failed = ScioContext().parallelize(["12", "3x", ""]).safe_flat_map(digits)
-    assert elements(found) == [1, 2]
-    assert [(text, type(error)) for text, error in elements(failed)] == [("3x", ValueError)]
+    assert values(found) == [1, 2]
+    assert [(text, type(error)) for text, error in values(failed)] == [("3x", ValueError)]
     rescued = failed.collect(lambda it: len(it[0]) if isinstance(it[1], ValueError) else None)
-    assert elements((found + rescued).sum()) == [5]
+    assert values((found + rescued).sum()) == [5]
 
 
 def test_flat_functions_that_return_none_list_nothing():
     pairs = ScioContext().parallelize([("a", 1), ("b", 2)])
-    assert elements(pairs.flat_map(lambda it: [it] if it[1] > 1 else None)) == [("b", 2)]
-    assert elements(pairs.flat_map_values(lambda n: [n] if n > 1 else None)) == [("b", 2)]
+    assert values(pairs.flat_map(lambda it: [it] if it[1] > 1 else None)) == [("b", 2)]
+    assert values(pairs.flat_map_values(lambda n: [n] if n > 1 else None)) == [("b", 2)]
 
 
 def test_flatten_takes_lists_apart():
-    assert elements(ScioContext().parallelize([[1, 2], [], [3]]).flatten()) == [1, 2, 3]
+    assert values(ScioContext().parallelize([[1, 2], [], [3]]).flatten()) == [1, 2, 3]
 
 
 def test_tap_and_debug_show_elements_and_pass_them_on():
@@ -66,7 +62,7 @@ def test_tap_and_debug_show_elements_and_pass_them_on():
     out = io.StringIO()
     words = ScioContext().parallelize(["to", "be"]).tap(seen.append)
     shown = words.debug(out=lambda: out, prefix="word: ")
-    assert elements(shown) == ["to", "be"]
+    assert values(shown) == ["to", "be"]
     assert (seen, out.getvalue()) == (["to", "be"], "word: to\nword: be\n")
 
 
@@ -77,54 +73,54 @@ def test_debug_that_is_not_enabled_is_nothing():
 
 def test_verbs_for_pairs_change_keys_and_values():
     pairs = ScioContext().parallelize({"a": 1, "b": 2})
-    assert elements(pairs.keys()) == ["a", "b"]
-    assert elements(pairs.values()) == [1, 2]
-    assert elements(pairs.swap()) == [(1, "a"), (2, "b")]
-    assert elements(pairs.map_keys(str.upper)) == [("A", 1), ("B", 2)]
-    assert elements(pairs.map_values(lambda n: -n)) == [("a", -1), ("b", -2)]
-    assert elements(pairs.flat_map_values(range)) == [("a", 0), ("b", 0), ("b", 1)]
-    assert elements(pairs.filter_values(lambda n: n > 1)) == [("b", 2)]
+    assert values(pairs.keys()) == ["a", "b"]
+    assert values(pairs.values()) == [1, 2]
+    assert values(pairs.swap()) == [(1, "a"), (2, "b")]
+    assert values(pairs.map_keys(str.upper)) == [("A", 1), ("B", 2)]
+    assert values(pairs.map_values(lambda n: -n)) == [("a", -1), ("b", -2)]
+    assert values(pairs.flat_map_values(range)) == [("a", 0), ("b", 0), ("b", 1)]
+    assert values(pairs.filter_values(lambda n: n > 1)) == [("b", 2)]
 
 
 def test_flatten_values_takes_lists_of_values_apart():
     pairs = ScioContext().parallelize([("a", [1, 2]), ("b", [])])
-    assert elements(pairs.flatten_values()) == [("a", 1), ("a", 2)]
+    assert values(pairs.flatten_values()) == [("a", 1), ("a", 2)]
 
 
 def test_elements_are_grouped_by_what_a_function_says():
     words = ScioContext().parallelize(["to", "be", "not"])
-    assert elements(words.key_by(len)) == [(2, "to"), (2, "be"), (3, "not")]
-    assert elements(words.key_by(len).group_by_key()) == [(2, ["to", "be"]), (3, ["not"])]
-    assert elements(words.group_by(len)) == [(2, ["to", "be"]), (3, ["not"])]
-    assert elements(words.group_map(len, str.upper)) == [(2, ["TO", "BE"]), (3, ["NOT"])]
+    assert values(words.key_by(len)) == [(2, "to"), (2, "be"), (3, "not")]
+    assert values(words.key_by(len).group_by_key()) == [(2, ["to", "be"]), (3, ["not"])]
+    assert values(words.group_by(len)) == [(2, ["to", "be"]), (3, ["not"])]
+    assert values(words.group_map(len, str.upper)) == [(2, ["TO", "BE"]), (3, ["NOT"])]
 
 
 def test_a_union_has_the_elements_of_all():
     sc = ScioContext()
     one, two, three = (sc.parallelize([n]) for n in (1, 2, 3))
-    assert elements(one.union(two, three)) == [1, 2, 3]
-    assert elements(one + two) == [1, 2]
-    assert elements(one + one) == [1, 1]
-    assert elements(sc.union_all([one, three])) == [1, 3]
-    assert elements(sc.union_all([])) == []
-    assert elements(SCollection.union_all(each for each in (two, three))) == [2, 3]
+    assert values(one.union(two, three)) == [1, 2, 3]
+    assert values(one + two) == [1, 2]
+    assert values(one + one) == [1, 1]
+    assert values(sc.union_all([one, three])) == [1, 3]
+    assert values(sc.union_all([])) == []
+    assert values(SCollection.union_all(each for each in (two, three))) == [2, 3]
     with pytest.raises(PipelineError, match=r"union_all needs a collection at least; write sc"):
         SCollection.union_all([])
 
 
 def test_a_partition_has_a_collection_for_each_number():
     thirds = ScioContext().parallelize(range(7)).partition(3, lambda n: n % 3)
-    assert [elements(third) for third in thirds] == [[0, 3, 6], [1, 4], [2, 5]]
+    assert [values(third) for third in thirds] == [[0, 3, 6], [1, 4], [2, 5]]
 
 
 def test_a_partition_by_a_condition_has_two_collections():
     odd, even = ScioContext().parallelize(range(4)).partition(lambda n: n % 2 == 1)
-    assert (elements(odd), elements(even)) == ([1, 3], [0, 2])
+    assert (values(odd), values(even)) == ([1, 3], [0, 2])
 
 
 def test_a_partition_by_key_has_a_collection_for_each_key():
     parts = ScioContext().parallelize(["ab", "c", "de"]).partition_by_key([1, 2, 3], len)
-    assert {key: elements(part) for key, part in parts.items()} == {
+    assert {key: values(part) for key, part in parts.items()} == {
         1: ["c"],
         2: ["ab", "de"],
         3: [],
@@ -134,7 +130,7 @@ def test_a_partition_by_key_has_a_collection_for_each_key():
 def test_an_element_without_a_part_fails_in_the_run():
     parts = ScioContext().parallelize([1, 5]).partition(2, lambda n: n)
     with pytest.raises(PipelineError) as failure:
-        elements(parts[0])
+        values(parts[0])
     assert str(failure.value) == (
         "'partition(<lambda>)' put 5 into the part 5, and its parts are 0 to 1; answer with one "
         "of them"
@@ -144,13 +140,13 @@ def test_an_element_without_a_part_fails_in_the_run():
 def test_an_element_with_an_unknown_key_fails_in_the_run():
     parts = ScioContext().parallelize(["ab"]).partition_by_key([1], len)
     with pytest.raises(TransformError, match=r"LookupError: the key 2 is none of \[1\]; name all"):
-        elements(parts[1])
+        values(parts[1])
 
 
 def test_a_function_that_raises_is_named_with_its_verb_and_its_element():
     broken = ScioContext().parallelize(["1", "x"]).map(int)
     with pytest.raises(TransformError, match=r"'map\(int\)' raised ValueError: .* for 'x' at "):
-        elements(broken)
+        values(broken)
 
 
 def test_a_function_with_a_state_sees_the_values_of_a_key_one_by_one():
@@ -161,13 +157,13 @@ def test_a_function_with_a_state_sees_the_values_of_a_key_one_by_one():
     events = ScioContext().parallelize_timestamped(
         [(("joe", "a"), 1), (("ben", "b"), 2), (("joe", "c"), 60_000)]
     )
-    assert elements(events.apply_per_key(numbered)) == [
+    assert values(events.apply_per_key(numbered)) == [
         ("joe", (1, "a", 1)),
         ("joe", (2, "c", 60_000)),
         ("ben", (1, "b", 2)),
     ]
     windowed = events.with_fixed_windows("1 minute").apply_per_key(numbered)
-    assert elements(windowed) == [
+    assert values(windowed) == [
         ("joe", (1, "a", 1)),
         ("joe", (1, "c", 60_000)),
         ("ben", (1, "b", 2)),
@@ -176,17 +172,17 @@ def test_a_function_with_a_state_sees_the_values_of_a_key_one_by_one():
 
 def test_the_elements_of_a_key_are_reduced():
     words = ScioContext().parallelize(["to", "be", "not"])
-    assert elements(words.group_map_reduce(len, max)) == [(2, "to"), (3, "not")]
+    assert values(words.group_map_reduce(len, max)) == [(2, "to"), (3, "not")]
 
 
 def test_a_partition_by_hash_keeps_equal_elements_together():
     parts = ScioContext().parallelize(["a", "b", "a", "c", "b"]).hash_partition(2)
-    found = [elements(part) for part in parts]
+    found = [values(part) for part in parts]
     assert sorted(found[0] + found[1]) == ["a", "a", "b", "b", "c"]
     assert not set(found[0]) & set(found[1])
     assert all(found)
     by_key = ScioContext().parallelize(["a", "b", "a"]).key_by(str).hash_partition_by_key(2)
-    assert {len(elements(part)) for part in by_key} in ({0, 3}, {1, 2})
+    assert {len(values(part)) for part in by_key} in ({0, 3}, {1, 2})
 
 
 def test_batches_hold_elements_of_one_window_and_bundle():
@@ -200,13 +196,13 @@ def test_batches_hold_elements_of_one_window_and_bundle():
         .advance_watermark_to_infinity()
     )
     batches = sc.test_stream(stream).with_fixed_windows("1 minute").batch(3)
-    assert elements(batches.with_window().map(lambda it: (it[0], it[1].start))) == [
+    assert values(batches.with_window().map(lambda it: (it[0], it[1].start))) == [
         ([0, 2, 3], 0),
         ([1, 4], 60_000),
         ([5], 0),
         ([6], 0),
     ]
-    assert elements(batches.with_timestamp().map(lambda it: it[1])) == [
+    assert values(batches.with_timestamp().map(lambda it: it[1])) == [
         59_999,
         119_999,
         59_999,
@@ -217,12 +213,12 @@ def test_batches_hold_elements_of_one_window_and_bundle():
 def test_with_too_many_windows_the_fullest_batch_comes_out_early():
     events = ScioContext().parallelize_timestamped("aabcd", [0, 1, 60_000, 120_000, 2])
     minutes = events.with_fixed_windows("1 minute")
-    assert elements(minutes.batch(9, max_live_windows=2)) == [["a", "a"], ["b"], ["c"], ["d"]]
+    assert values(minutes.batch(9, max_live_windows=2)) == [["a", "a"], ["b"], ["c"], ["d"]]
 
 
 def test_batches_go_by_what_elements_cost():
     words = ScioContext().parallelize(["aaa", "b", "cc", "d"])
-    assert elements(words.batch_weighted(3, len)) == [["aaa"], ["b", "cc"], ["d"]]
+    assert values(words.batch_weighted(3, len)) == [["aaa"], ["b", "cc"], ["d"]]
 
 
 def test_what_is_no_function_of_pairs_is_refused_with_what_to_write():
@@ -259,13 +255,13 @@ def test_several_verbs_go_under_one_name():
     words = ScioContext().parallelize(["a"])
     lengths = words.transform("Lengths", lambda it: it.map(len).filter(bool))
     assert labels(lengths) == ["parallelize", "Lengths/map(len)", "Lengths/filter(bool)"]
-    assert elements(lengths) == [1]
+    assert values(lengths) == [1]
 
 
 def test_transforms_of_beam_and_verbs_go_together():
     words = ScioContext().parallelize(["a"]) | "Twice" >> Map(lambda it: it * 2)
     upper = words.map(str.upper).apply_transform(Map(str.lower))
-    assert elements(upper) == ["aa"]
+    assert values(upper) == ["aa"]
 
 
 # -- what is refused when the pipeline is built ---------------------------------------------------
@@ -303,7 +299,7 @@ def test_a_name_is_a_text():
 
 def test_what_is_no_pair_is_refused_where_it_is_grouped():
     with pytest.raises(PipelineError, match=r"'group_by_key' groups pairs of .*, and got 1; make"):
-        elements(ScioContext().parallelize([1]).group_by_key())
+        values(ScioContext().parallelize([1]).group_by_key())
 
 
 @pytest.mark.parametrize(
@@ -359,7 +355,7 @@ def test_a_collection_of_beams_gets_verbs_and_loses_them_again() -> None:
     assert type(doubled.internal) is beam.PCollection
     assert wrapped == created
     assert doubled.internal == doubled
-    assert elements(doubled) == [2, 4]
+    assert values(doubled) == [2, 4]
 
 
 def test_a_transform_of_beams_makes_collections_of_the_kind_it_was_given() -> None:
@@ -373,7 +369,7 @@ def test_a_transform_of_beams_makes_collections_of_the_kind_it_was_given() -> No
     assert type(small) is type(large) is SCollection
     assert type(created) is type(both) is beam.PCollection
     assert type((numbers, created) | "Again" >> beam.Flatten()) is SCollection
-    assert elements(large.map(str)) == ["2", "3"]
+    assert values(large.map(str)) == ["2", "3"]
 
 
 def test_a_verb_takes_no_collection_without_verbs() -> None:
@@ -388,7 +384,7 @@ def test_a_verb_takes_no_collection_without_verbs() -> None:
             "got <PCollection of 'Others'>; give a collection of Beam's its verbs with "
             "sc.wrap(collection)"
         )
-    assert elements(pairs.join(sc.wrap(others))) == [("a", (1, 2))]
+    assert values(pairs.join(sc.wrap(others))) == [("a", (1, 2))]
 
 
 def test_only_a_collection_of_the_same_pipeline_is_wrapped() -> None:

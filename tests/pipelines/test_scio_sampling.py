@@ -10,13 +10,9 @@ import pytest
 from beamlike.errors import PipelineError, TransformError
 from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import test_stream_of as stream_of
+from tests.support.pipelines.results_of_runs import values
 
 MANY = range(2000)
-
-
-def elements(collection: SCollection[Any]) -> list[Any]:
-    """The elements of a collection after a run of its pipeline, in order."""
-    return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
 
 
 def numbers() -> SCollection[int]:
@@ -27,14 +23,14 @@ def numbers() -> SCollection[int]:
 
 
 def test_a_fraction_is_about_that_share_of_the_elements_each_once():
-    sample = elements(numbers().sample(False, 0.25))
+    sample = values(numbers().sample(False, 0.25))
 
     assert sample == sorted(set(sample))
     assert 440 < len(sample) < 560  # three standard deviations around 500
 
 
 def test_with_replacement_an_element_comes_so_often_on_average():
-    sample = elements(numbers().sample(True, 2.5))
+    sample = values(numbers().sample(True, 2.5))
 
     assert 4800 < len(sample) < 5200
     times = Counter(sample)
@@ -44,17 +40,15 @@ def test_with_replacement_an_element_comes_so_often_on_average():
 
 def test_a_large_fraction_with_replacement_is_met_as_well():
     assert (
-        240_000
-        < len(elements(ScioContext().parallelize(range(1000)).sample(True, 250)))
-        < (260_000)
+        240_000 < len(values(ScioContext().parallelize(range(1000)).sample(True, 250))) < (260_000)
     )
 
 
 def test_all_and_nothing_are_no_chance():
-    assert elements(numbers().sample(False, 1)) == list(MANY)
-    assert elements(numbers().sample(False, 0)) == []
-    assert elements(numbers().sample(True, 0)) == []
-    assert elements(ScioContext().parallelize([{1}]).sample(False, 1.0000001)) == [{1}]
+    assert values(numbers().sample(False, 1)) == list(MANY)
+    assert values(numbers().sample(False, 0)) == []
+    assert values(numbers().sample(True, 0)) == []
+    assert values(ScioContext().parallelize([{1}]).sample(False, 1.0000001)) == [{1}]
 
 
 def test_a_sample_does_not_depend_on_order_and_bundles():
@@ -67,7 +61,7 @@ def test_a_sample_does_not_depend_on_order_and_bundles():
 
     at_once = ScioContext().parallelize_timestamped(timed).sample(False, 0.1)
     in_bundles = ScioContext().test_stream(stream.advance_watermark_to_infinity())
-    assert sorted(elements(in_bundles.sample(False, 0.1))) == elements(at_once)
+    assert sorted(values(in_bundles.sample(False, 0.1))) == values(at_once)
 
 
 def test_samples_of_one_collection_are_independent_unless_they_have_one_seed():
@@ -75,13 +69,13 @@ def test_samples_of_one_collection_are_independent_unless_they_have_one_seed():
     one, other = (given.sample(False, 0.5) for _ in range(2))
     seeded, again, unlike = (given.sample(False, 0.5, seed) for seed in (1, 1, 2))
 
-    assert elements(seeded) == elements(again)
-    assert 430 < len(set(elements(one)) & set(elements(other))) < 570
-    assert 430 < len(set(elements(seeded)) & set(elements(unlike))) < 570
+    assert values(seeded) == values(again)
+    assert 430 < len(set(values(one)) & set(values(other))) < 570
+    assert 430 < len(set(values(seeded)) & set(values(unlike))) < 570
 
 
 def test_a_sample_of_a_sample_is_smaller():
-    assert 430 < len(elements(numbers().sample(False, 0.5).sample(False, 0.5))) < 570
+    assert 430 < len(values(numbers().sample(False, 0.5).sample(False, 0.5))) < 570
 
 
 def test_equal_elements_at_one_time_are_drawn_together_and_at_several_times_apart():
@@ -89,30 +83,30 @@ def test_equal_elements_at_one_time_are_drawn_together_and_at_several_times_apar
     together = sc.parallelize_timestamped([("a", 0)] * 100).sample(False, 0.5)
     apart = sc.parallelize_timestamped([("a", index) for index in range(100)]).sample(False, 0.5)
 
-    assert len(elements(together)) in (0, 100)
-    assert 30 < len(elements(apart)) < 70
+    assert len(values(together)) in (0, 100)
+    assert 30 < len(values(apart)) < 70
 
 
 def test_arguments_have_names():
     given = numbers()
     named = given.sample(with_replacement=False, fraction=0.1, seed=3)
-    assert elements(named) == elements(given.sample(False, 0.1, 3))
-    assert elements(given.sample(sample_size=1, seed=3)) == elements(given.sample(1, seed=3))
+    assert values(named) == values(given.sample(False, 0.1, 3))
+    assert values(given.sample(sample_size=1, seed=3)) == values(given.sample(1, seed=3))
 
 
 def test_each_element_keeps_its_time_window_and_pane():
     timed = ScioContext().parallelize_timestamped([("a", 5)]).with_fixed_windows("1 minute")
     sample = timed.sample(False, 1).with_timestamp().with_window().with_pane_info()
-    assert elements(sample) == elements(timed.with_timestamp().with_window().with_pane_info())
+    assert values(sample) == values(timed.with_timestamp().with_window().with_pane_info())
 
 
 def test_each_key_has_its_own_fraction():
     pairs = numbers().key_by(lambda n: n % 2)
-    sample = elements(pairs.sample_by_key(False, {0: 1, 1: 0.5}))
+    sample = values(pairs.sample_by_key(False, {0: 1, 1: 0.5}))
 
     assert [n for key, n in sample if key == 0] == list(range(0, 2000, 2))
     assert 450 < len([n for key, n in sample if key == 1]) < 550
-    twice = elements(pairs.sample_by_key(with_replacement=True, fractions={0: 0, 1: 2}))
+    twice = values(pairs.sample_by_key(with_replacement=True, fractions={0: 0, 1: 2}))
     assert {key for key, _ in twice} == {1}
     assert 1850 < len(twice) < 2150
 
@@ -120,7 +114,7 @@ def test_each_key_has_its_own_fraction():
 def test_a_key_without_a_fraction_fails_in_the_run():
     pairs = ScioContext().parallelize([("a", 1)]).sample_by_key(False, {"b": 0.5})
     with pytest.raises(TransformError, match=r"the key 'a' has no fraction, .* name all keys"):
-        elements(pairs)
+        values(pairs)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +139,7 @@ def test_a_sample_that_is_none_is_refused(verb: Any, problem: str):
 
 
 def test_a_weighted_sample_costs_so_much_at_most_and_almost_that():
-    (sample,) = elements(numbers().sample_weighted(1000, lambda n: n % 10))
+    (sample,) = values(numbers().sample_weighted(1000, lambda n: n % 10))
 
     assert 990 < sum(n % 10 for n in sample) <= 1000
     assert len(sample) == len(set(sample))
@@ -159,25 +153,23 @@ def test_a_weighted_sample_does_not_depend_on_order_and_bundles():
     one_by_one = ScioContext().test_stream(stream.advance_watermark_to_infinity())
 
     def sampled(scollection: SCollection[int]) -> list[Any]:
-        return elements(
-            scollection.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n)
-        )
+        return values(scollection.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n))
 
     assert sampled(one_by_one) == sampled(at_once) != []
 
 
 def test_what_is_too_heavy_alone_is_in_no_weighted_sample():
     words = ScioContext().parallelize(["aaaa", "b", "c"])
-    (sample,) = elements(words.sample_weighted(3, len))
+    (sample,) = values(words.sample_weighted(3, len))
     assert sorted(sample) == ["b", "c"]
-    assert elements(ScioContext().empty().sample_weighted(3, len)) == [[]]
+    assert values(ScioContext().empty().sample_weighted(3, len)) == [[]]
 
 
 def test_a_weight_is_a_number_and_a_cost_is_not_negative():
     with pytest.raises(PipelineError, match=r"'sample_weighted': total_weight must be .* got 'x'"):
         numbers().sample_weighted("x", len)  # type: ignore[arg-type]
     with pytest.raises(TransformError, match="an element costs 0 or more, and 0 costs -1"):
-        elements(numbers().sample_weighted(3, lambda n: -1))
+        values(numbers().sample_weighted(3, lambda n: -1))
 
 
 # -- a split ---------------------------------------------------------------------------------------
@@ -190,23 +182,23 @@ def test_a_split_puts_each_element_into_one_part():
         (given.random_split(0.5, 0.25), [0.5, 0.25, 0.25]),
         (given.random_split([1, 0, 3]), [0.25, 0, 0.75]),
     ):
-        found = [elements(part) for part in parts]
+        found = [values(part) for part in parts]
         assert sorted(itertools.chain.from_iterable(found)) == list(MANY)
         for part, share in zip(found, shares, strict=True):
             assert abs(len(part) / len(MANY) - share) < 0.04
 
 
 def test_a_split_is_the_same_in_each_run_and_another_with_another_seed():
-    assert elements(numbers().random_split(0.5)[0]) == elements(numbers().random_split(0.5)[0])
+    assert values(numbers().random_split(0.5)[0]) == values(numbers().random_split(0.5)[0])
     given = numbers()
     one, same, other = (given.random_split(0.5, seed=seed)[0] for seed in (1, 1, 2))
-    assert elements(one) == elements(same)
-    assert 430 < len(set(elements(one)) & set(elements(other))) < 570
+    assert values(one) == values(same)
+    assert 430 < len(set(values(one)) & set(values(other))) < 570
 
 
 def test_a_sample_of_a_part_is_a_sample_of_it():
     part, _ = numbers().random_split(0.5)
-    assert 430 < len(elements(part.sample(False, 0.5))) < 570
+    assert 430 < len(values(part.sample(False, 0.5))) < 570
 
 
 @pytest.mark.parametrize(

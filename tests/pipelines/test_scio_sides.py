@@ -85,13 +85,20 @@ def test_all_verbs_of_a_collection_with_side_inputs():
 def test_a_side_input_is_looked_up_by_window():
     sc = ScioContext()
     letters = sc.parallelize_timestamped([("a", "00:00:10"), ("b", "00:01:10")])
-    side = letters.with_fixed_windows("1 minute").as_list_side_input()
+    of_minutes = letters.with_fixed_windows("1 minute")
+    kinds: list[SideInput[Any]] = [
+        of_minutes.as_list_side_input(),
+        of_minutes.as_list_side_input().map(lambda them: [it * 2 for it in them]),
+        of_minutes.as_set_singleton_side_input(),
+        of_minutes.key_by(str.upper).as_map_side_input(),
+        of_minutes.key_by(str.upper).as_multi_map_side_input(),
+    ]
     ticks = sc.parallelize_timestamped([(1, "00:00:50"), (2, "00:01:20"), (3, "00:02:00")])
-    seen = ticks.with_fixed_windows("1 minute").with_side_inputs(side)
-    assert panes(seen.map(lambda n, see: (n, see(side))).to_scollection()) == [
-        ((1, ["a"]), "00:00:50"),
-        ((2, ["b"]), "00:01:20"),
-        ((3, []), "00:02:00"),
+    seen = ticks.with_fixed_windows("1 minute").with_side_inputs(*kinds)
+    assert panes(seen.map(lambda n, see: (n, [*map(see, kinds)])).to_scollection()) == [
+        ((1, [["a"], ["aa"], frozenset("a"), {"A": "a"}, {"A": ["a"]}]), "00:00:50"),
+        ((2, [["b"], ["bb"], frozenset("b"), {"B": "b"}, {"B": ["b"]}]), "00:01:20"),
+        ((3, [[], [], frozenset(), {}, {}]), "00:02:00"),
     ]
 
 

@@ -64,6 +64,14 @@ def test_elements_between_sliding_windows_vanish():
     ]
 
 
+def test_sliding_windows_may_be_further_apart_than_they_are_long_from_any_offset_on():
+    """Scio's issue 2745."""
+    events = timed(("a", "1970-01-01T00:00:00Z"))
+    assert windows_of(events.with_sliding_windows("24 hours", "25 hours", offset="23 hours")) == [
+        "[1969-12-31 22:00:00, 22:00:00)"
+    ]
+
+
 def test_sessions_merge_where_they_are_grouped():
     events = timed(("a", "00:00:00"), ("b", "00:09:59"), ("c", "00:30:00"))
     sessions = events.with_session_windows("10 minutes").group_by(lambda _: "joe")

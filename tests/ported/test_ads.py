@@ -8,6 +8,9 @@ What differs: streams take their steps in turns, so a screen that comes after so
 stream waits for as many steps.
 """
 
+from typing import Any
+
+import pytest
 from ads.enriching import AdEvent, Publication, Screen, enrich_by_publication, enrich_by_screen
 
 from beamlike.scio import ScioContext
@@ -21,158 +24,125 @@ from beamlike.testing import (
 from beamlike.testing import test_stream_of as stream_of
 
 SCREEN, PUBLICATION, EVENT = Screen(), Publication(), AdEvent()
-ENRICHED = (SCREEN, PUBLICATION)
 FIRST, SECOND = Publication(version="first"), Publication(version="second")
 
 
-# -- the cache -------------------------------------------------------------------------------
+def screen_at(time: str, *watermarks: str) -> Any:
+    stream = stream_of()
+    for watermark in watermarks:
+        stream = stream.advance_watermark_to(watermark)
+    return stream.add_elements_at_time(time, SCREEN)
 
 
-def test_a_screen_is_enriched_by_the_cached_publication(sc: ScioContext):
-    screens = stream_of().advance_watermark_to("13:00:00")
-    screens = screens.add_elements_at_time("13:00:00", SCREEN).advance_watermark_to_infinity()
-    publications = stream_of().add_elements_at_time("12:00:00", PUBLICATION)
+AT_NOON = stream_of().add_elements_at_time("12:00:00", PUBLICATION)
+WITH_WATERMARK = stream_of().advance_watermark_to("12:00:00")
+WITH_WATERMARK = WITH_WATERMARK.add_elements_at_time("12:00:00", PUBLICATION)
+BOTH_AT_ONCE = stream_of().add_elements_at_time("12:00:00", FIRST, SECOND)
+IN_ORDER = stream_of().add_elements_at_time("12:00:00", FIRST)
+IN_ORDER = IN_ORDER.add_elements_at_time("12:00:01", SECOND)
+OUT_OF_ORDER = stream_of().add_elements_at_time("12:00:01", SECOND)
+OUT_OF_ORDER = OUT_OF_ORDER.add_elements_at_time("12:00:00", FIRST)
 
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens), sc.test_stream(publications.advance_watermark_to_infinity())
-    )
+LOOKED_UP: dict[str, tuple[Any, Any, str, Any]] = {
+    "a screen is enriched by the cached publication": (
+        screen_at("13:00:00", "13:00:00"),
+        AT_NOON,
+        "13:00:00",
+        PUBLICATION,
+    ),
+    "a late screen is enriched by the cached publication": (
+        screen_at("11:59:59"),
+        WITH_WATERMARK,
+        "12:00:00",
+        PUBLICATION,
+    ),
+    "a screen that is too late is not enriched": (
+        screen_at("10:59:59"),
+        WITH_WATERMARK,
+        "10:59:59",
+        None,
+    ),
+    "a publication that has expired enriches no screen": (
+        screen_at("13:00:01", "13:00:00", "13:00:01"),
+        AT_NOON,
+        "13:00:01",
+        None,
+    ),
+    "a screen is enriched by the last publication": (
+        screen_at("13:00:00", "13:00:00"),
+        BOTH_AT_ONCE,
+        "13:00:00",
+        SECOND,
+    ),
+    "a screen is enriched by the latest publication in order": (
+        screen_at("13:00:00", "12:00:00", "13:00:00"),
+        IN_ORDER,
+        "13:00:00",
+        SECOND,
+    ),
+    "a screen is enriched by the latest publication out of order": (
+        screen_at("13:00:00", "12:00:00", "13:00:00"),
+        OUT_OF_ORDER,
+        "13:00:00",
+        SECOND,
+    ),
+}
 
-    expect(enriched.with_timestamp()).to(contain_single_value_at_time("13:00:00", ENRICHED))
-    expect(dlq).to(be_empty())
 
-
-def test_a_late_screen_is_enriched_by_the_cached_publication(sc: ScioContext):
-    screens = stream_of().add_elements_at_time("11:59:59", SCREEN)
-    publications = stream_of().advance_watermark_to("12:00:00")
-    publications = publications.add_elements_at_time("12:00:00", PUBLICATION)
-
+@pytest.mark.parametrize(
+    ("screens", "publications", "time", "publication"), LOOKED_UP.values(), ids=LOOKED_UP
+)
+def test_the_cache(
+    sc: ScioContext, screens: Any, publications: Any, time: str, publication: Publication | None
+):
     enriched, dlq = enrich_by_publication(
         sc.test_stream(screens.advance_watermark_to_infinity()),
         sc.test_stream(publications.advance_watermark_to_infinity()),
     )
 
-    expect(enriched.with_timestamp()).to(contain_single_value_at_time("12:00:00", ENRICHED))
-    expect(dlq).to(be_empty())
+    one, nothing = (enriched, dlq) if publication else (dlq, enriched)
+    value = (SCREEN, publication) if publication else SCREEN
+    expect(one.with_timestamp()).to(contain_single_value_at_time(time, value))
+    expect(nothing).to(be_empty())
 
 
-def test_a_screen_that_is_too_late_is_not_enriched(sc: ScioContext):
-    screens = stream_of().add_elements_at_time("10:59:59", SCREEN)
-    publications = stream_of().advance_watermark_to("12:00:00")
-    publications = publications.add_elements_at_time("12:00:00", PUBLICATION)
-
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens.advance_watermark_to_infinity()),
-        sc.test_stream(publications.advance_watermark_to_infinity()),
-    )
-
-    expect(enriched).to(be_empty())
-    expect(dlq.with_timestamp()).to(contain_single_value_at_time("10:59:59", SCREEN))
-
-
-def test_a_publication_that_has_expired_enriches_no_screen(sc: ScioContext):
-    screens = stream_of().advance_watermark_to("13:00:00").advance_watermark_to("13:00:01")
-    screens = screens.add_elements_at_time("13:00:01", SCREEN).advance_watermark_to_infinity()
-    publications = stream_of().add_elements_at_time("12:00:00", PUBLICATION)
-
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens), sc.test_stream(publications.advance_watermark_to_infinity())
-    )
-
-    expect(enriched).to(be_empty())
-    expect(dlq.with_timestamp()).to(contain_single_value_at_time("13:00:01", SCREEN))
+REPEATED = {
+    "a screen enriches an event of the same window": ("12:01:00", "12:02:00", "12:00", "12:10"),
+    "a repeated screen enriches an event of the next window": (
+        "12:01:00",
+        "12:12:00",
+        "12:10",
+        "12:20",
+    ),
+    "a repeated screen enriches a close event of the next window": (
+        "12:09:59",
+        "12:10:00",
+        "12:10",
+        "12:20",
+    ),
+}
 
 
-def test_a_screen_is_enriched_by_the_last_publication(sc: ScioContext):
-    screens = stream_of().advance_watermark_to("13:00:00")
-    screens = screens.add_elements_at_time("13:00:00", SCREEN).advance_watermark_to_infinity()
-    publications = stream_of().add_elements_at_time("12:00:00", FIRST, SECOND)
-
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens), sc.test_stream(publications.advance_watermark_to_infinity())
-    )
-
-    expect(enriched.with_timestamp()).to(contain_single_value_at_time("13:00:00", (SCREEN, SECOND)))
-    expect(dlq).to(be_empty())
-
-
-def test_a_screen_is_enriched_by_the_latest_publication_in_order(sc: ScioContext):
-    screens = stream_of().advance_watermark_to("12:00:00").advance_watermark_to("13:00:00")
-    screens = screens.add_elements_at_time("13:00:00", SCREEN).advance_watermark_to_infinity()
-    publications = stream_of().add_elements_at_time("12:00:00", FIRST)
-    publications = publications.add_elements_at_time("12:00:01", SECOND)
-
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens), sc.test_stream(publications.advance_watermark_to_infinity())
-    )
-
-    expect(enriched.with_timestamp()).to(contain_single_value_at_time("13:00:00", (SCREEN, SECOND)))
-    expect(dlq).to(be_empty())
-
-
-def test_a_screen_is_enriched_by_the_latest_publication_out_of_order(sc: ScioContext):
-    screens = stream_of().advance_watermark_to("12:00:00").advance_watermark_to("13:00:00")
-    screens = screens.add_elements_at_time("13:00:00", SCREEN).advance_watermark_to_infinity()
-    publications = stream_of().add_elements_at_time("12:00:01", SECOND)
-    publications = publications.add_elements_at_time("12:00:00", FIRST)
-
-    enriched, dlq = enrich_by_publication(
-        sc.test_stream(screens), sc.test_stream(publications.advance_watermark_to_infinity())
-    )
-
-    expect(enriched.with_timestamp()).to(contain_single_value_at_time("13:00:00", (SCREEN, SECOND)))
-    expect(dlq).to(be_empty())
-
-
-# -- the repeated value ----------------------------------------------------------------------
-
-
-def test_a_screen_enriches_an_event_of_the_same_window(sc: ScioContext):
-    events = stream_of().add_elements_at_time("12:02:00", EVENT)
-    screens = stream_of().add_elements_at_time("12:01:00", SCREEN)
+@pytest.mark.parametrize(("screen", "event", "start", "end"), REPEATED.values(), ids=REPEATED)
+def test_the_repeated_value(sc: ScioContext, screen: str, event: str, start: str, end: str):
+    events = stream_of().add_elements_at_time(event, EVENT)
 
     enriched, dlq = enrich_by_screen(
         sc.test_stream(events.advance_watermark_to_infinity()),
-        sc.test_stream(screens.advance_watermark_to_infinity()),
+        sc.test_stream(screen_at(screen).advance_watermark_to_infinity()),
     )
 
-    expect(enriched).to(in_on_time_pane("12:00", "12:10", contain_single_value((EVENT, SCREEN))))
-    expect(dlq).to(be_empty())
-
-
-def test_a_repeated_screen_enriches_an_event_of_the_next_window(sc: ScioContext):
-    events = stream_of().add_elements_at_time("12:12:00", EVENT)
-    screens = stream_of().add_elements_at_time("12:01:00", SCREEN)
-
-    enriched, dlq = enrich_by_screen(
-        sc.test_stream(events.advance_watermark_to_infinity()),
-        sc.test_stream(screens.advance_watermark_to_infinity()),
-    )
-
-    expect(enriched).to(in_on_time_pane("12:10", "12:20", contain_single_value((EVENT, SCREEN))))
-    expect(dlq).to(be_empty())
-
-
-def test_a_repeated_screen_enriches_a_close_event_of_the_next_window(sc: ScioContext):
-    events = stream_of().add_elements_at_time("12:10:00", EVENT)
-    screens = stream_of().add_elements_at_time("12:09:59", SCREEN)
-
-    enriched, dlq = enrich_by_screen(
-        sc.test_stream(events.advance_watermark_to_infinity()),
-        sc.test_stream(screens.advance_watermark_to_infinity()),
-    )
-
-    expect(enriched).to(in_on_time_pane("12:10", "12:20", contain_single_value((EVENT, SCREEN))))
+    expect(enriched).to(in_on_time_pane(start, end, contain_single_value((EVENT, SCREEN))))
     expect(dlq).to(be_empty())
 
 
 def test_a_screen_does_not_enrich_an_event_of_a_far_window(sc: ScioContext):
     events = stream_of().advance_watermark_to("12:20:00")
     events = events.add_elements_at_time("12:22:00", EVENT)
-    screens = stream_of().add_elements_at_time("12:01:00", SCREEN)
 
     enriched, dlq = enrich_by_screen(
         sc.test_stream(events.advance_watermark_to_infinity()),
-        sc.test_stream(screens.advance_watermark_to_infinity()),
+        sc.test_stream(screen_at("12:01:00").advance_watermark_to_infinity()),
     )
 
     expect(enriched).to(be_empty())

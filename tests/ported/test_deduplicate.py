@@ -92,13 +92,4 @@ def test_a_duration_is_needed(transform: Any) -> None:
         transform()
 
 
-@pytest.mark.parametrize("host", ["memory", "local"])
-@pytest.mark.parametrize("name", case.builds)
-def test_ported(name: str, host: Any) -> None:
-    case.run(name, host)
-
-
-@pytest.mark.spark
-@pytest.mark.nightly
-def test_all_of_them_on_spark(spark: Any) -> None:
-    case.run_side_by_side(spark)
+test_ported, test_all_of_them_on_spark = case.tests()

@@ -231,13 +231,4 @@ def test_out_of_bounds_timers(how: str, host: Any) -> None:
     assert refused.value.place == f"{place} [00:00:00, 00:00:10), key 'k'"
 
 
-@pytest.mark.parametrize("host", ["memory", "local"])
-@pytest.mark.parametrize("name", case.builds)
-def test_ported(name: str, host: Any) -> None:
-    case.run(name, host)
-
-
-@pytest.mark.spark
-@pytest.mark.nightly
-def test_all_of_them_on_spark(spark: Any) -> None:
-    case.run_side_by_side(spark, apart="set_and_clear_timers")
+test_ported, test_all_of_them_on_spark = case.tests(apart="set_and_clear_timers")

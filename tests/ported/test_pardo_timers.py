@@ -8,7 +8,6 @@ processing time are allowed there since 2.40, and here.
 
 from typing import Any
 
-import pytest
 from states.cases import Cases
 
 import beamlike.beam as beam
@@ -294,13 +293,4 @@ def two_timers_setting_each_other(p):
     assert_that(found, equal_to(["t1:1", "t2:2", "t1:3", "t2:4", "t1:5"]))
 
 
-@pytest.mark.parametrize("host", ["memory", "local"])
-@pytest.mark.parametrize("name", case.builds)
-def test_ported(name: str, host: Any) -> None:
-    case.run(name, host)
-
-
-@pytest.mark.spark
-@pytest.mark.nightly
-def test_all_of_them_on_spark(spark: Any) -> None:
-    case.run_side_by_side(spark, apart="processing_time_timer_can_be_reset")
+test_ported, test_all_of_them_on_spark = case.tests(apart="processing_time_timer_can_be_reset")

@@ -5,27 +5,17 @@ mkuthan/stream-processing, commit ce36cac; the scenarios are those of the articl
 processing, part 1" (2022-01-28), but for the one of the latest timestamp, whose data has changed
 since, and the one of the earliest, which is new.
 
-What differs: each test also says everything that came out and was dropped, step by step, with
-``emit_exactly``. The originals that look into single panes say nothing of other panes, and none
-says what the pane infos are.
+What differs: the originals look at values, or into single panes, and none says what the pane infos
+are; here each test says everything that came out and was dropped, step by step.
 """
 
-from beamlike.scio import ScioContext, SCollection, WindowOptions
-from beamlike.testing import (
-    be_empty,
-    contain_in_any_order_at_time,
-    dropped,
-    emit_exactly,
-    expect,
-    in_late_pane,
-    in_on_time_pane,
-    in_window,
-    late_pane,
-    on_time_pane,
-)
-from beamlike.testing import test_stream_of as stream_of
+from typing import Any
 
-ONE_MINUTE = "1 minute"
+import pytest
+
+from beamlike.scio import ScioContext, SCollection, WindowOptions
+from beamlike.testing import dropped, emit_exactly, expect, late_pane, on_time_pane
+from beamlike.testing import test_stream_of as stream_of
 
 FIRST = ("00:00:00", "00:01:00")
 SECOND = ("00:01:00", "00:02:00")
@@ -33,17 +23,8 @@ THIRD = ("00:02:00", "00:03:00")
 
 
 def word_count_in_fixed_window(
-    lines: SCollection[str],
-    window_duration: str,
-    allowed_lateness: str = "0 s",
-    accumulation_mode: str = "discarding",
-    timestamp_combiner: str = "end_of_window",
+    lines: SCollection[str], window_duration: str, options: WindowOptions
 ) -> SCollection[tuple[str, int]]:
-    options = WindowOptions(
-        allowed_lateness=allowed_lateness,
-        accumulation_mode=accumulation_mode,
-        timestamp_combiner=timestamp_combiner,
-    )
     return (
         lines.flat_map(str.split)
         .with_fixed_windows(window_duration, options=options)
@@ -51,273 +32,102 @@ def word_count_in_fixed_window(
     )
 
 
-def test_words_aggregate_should_be_empty_for_empty_stream(sc: ScioContext):
-    words = stream_of().advance_watermark_to_infinity()
-
-    results = word_count_in_fixed_window(sc.test_stream(words), ONE_MINUTE)
-
-    expect(results).to(be_empty)
-
-    expect(results).to(emit_exactly())
-
-
-def test_words_should_be_aggregated_into_single_fixed_window(sc: ScioContext):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(sc.test_stream(words), ONE_MINUTE)
-
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1), ("baz", 2)])
-    )
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=True, step=2),
-            on_time_pane("bar", 1, *FIRST, is_last=True, step=2),
-            on_time_pane("baz", 2, *FIRST, is_last=True, step=2),
-        )
-    )
+FOO_BAR_BAR = (
+    stream_of().add_elements_at_time("00:00:00", "foo bar").add_elements_at_time("00:00:30", "bar")
+)
+ONE_WINDOW = (
+    stream_of()
+    .add_elements_at_time("00:00:00", "foo bar")
+    .add_elements_at_time("00:00:30", "baz baz")
+)
+CONSECUTIVE = ONE_WINDOW.add_elements_at_time("00:01:00", "foo bar").add_elements_at_time(
+    "00:01:30", "bar foo"
+)
+NOT_CONSECUTIVE = ONE_WINDOW.add_elements_at_time("00:02:00", "foo bar").add_elements_at_time(
+    "00:02:30", "bar foo"
+)
+LATE = ONE_WINDOW.advance_watermark_to("00:01:00").add_elements_at_time("00:00:40", "foo foo")
 
 
-def test_words_should_be_aggregated_into_single_fixed_window_with_the_latest_timestamp(
-    sc: ScioContext,
-):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "bar")
-        .advance_watermark_to_infinity()
-    )
+def counted(window: tuple[str, str], step: int, **counts: int) -> list[Any]:
+    """On-time panes that are the last of their windows."""
+    return [on_time_pane(word, n, *window, is_last=True, step=step) for word, n in counts.items()]
 
-    results = word_count_in_fixed_window(
-        sc.test_stream(words), ONE_MINUTE, timestamp_combiner="latest"
-    )
 
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time([("00:00:00", ("foo", 1)), ("00:00:30", ("bar", 2))])
-    )
+def in_time(**counts: int) -> list[Any]:
+    """On-time panes of the first window, after which late ones may come."""
+    return [on_time_pane(word, n, *FIRST, is_last=False, step=2) for word, n in counts.items()]
 
-    expect(results).to(
-        emit_exactly(
+
+TOO_LATE = dropped(
+    "foo", "foo", at="00:00:40", window=FIRST, reason="expired", missed_by="1 ms", step=3
+)
+
+COUNTS: dict[str, tuple[Any, dict[str, Any], list[Any]]] = {
+    "words aggregate should be empty for empty stream": (stream_of(), {}, []),
+    "words should be aggregated into single fixed window": (
+        ONE_WINDOW,
+        {},
+        counted(FIRST, 2, foo=1, bar=1, baz=2),
+    ),
+    "words should be aggregated into single fixed window with the latest timestamp": (
+        FOO_BAR_BAR,
+        {"timestamp_combiner": "latest"},
+        [
             on_time_pane("foo", 1, *FIRST, is_last=True, timestamp="00:00:00", step=2),
             on_time_pane("bar", 2, *FIRST, is_last=True, timestamp="00:00:30", step=2),
-        )
-    )
-
-
-def test_words_should_be_aggregated_into_single_fixed_window_with_the_earliest_timestamp(
-    sc: ScioContext,
-):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "bar")
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(
-        sc.test_stream(words), ONE_MINUTE, timestamp_combiner="earliest"
-    )
-
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time([("00:00:00", ("foo", 1)), ("00:00:00", ("bar", 2))])
-    )
-
-    expect(results).to(
-        emit_exactly(
+        ],
+    ),
+    "words should be aggregated into single fixed window with the earliest timestamp": (
+        FOO_BAR_BAR,
+        {"timestamp_combiner": "earliest"},
+        [
             on_time_pane("foo", 1, *FIRST, is_last=True, timestamp="00:00:00", step=2),
             on_time_pane("bar", 2, *FIRST, is_last=True, timestamp="00:00:00", step=2),
-        )
-    )
-
-
-def test_words_should_be_aggregated_into_consecutive_fixed_windows(sc: ScioContext):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .add_elements_at_time("00:01:00", "foo bar")
-        .add_elements_at_time("00:01:30", "bar foo")
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(sc.test_stream(words), ONE_MINUTE)
-
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time(
-            [
-                ("00:00:59.999", ("foo", 1)),
-                ("00:00:59.999", ("bar", 1)),
-                ("00:00:59.999", ("baz", 2)),
-                ("00:01:59.999", ("foo", 2)),
-                ("00:01:59.999", ("bar", 2)),
-            ]
-        )
-    )
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=True, step=4),
-            on_time_pane("bar", 1, *FIRST, is_last=True, step=4),
-            on_time_pane("baz", 2, *FIRST, is_last=True, step=4),
-            on_time_pane("foo", 2, *SECOND, is_last=True, step=4),
-            on_time_pane("bar", 2, *SECOND, is_last=True, step=4),
-        )
-    )
-
-
-def test_words_should_be_aggregated_into_non_consecutive_fixed_windows(sc: ScioContext):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .add_elements_at_time("00:02:00", "foo bar")
-        .add_elements_at_time("00:02:30", "bar foo")
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(sc.test_stream(words), ONE_MINUTE)
-
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time(
-            [
-                ("00:00:59.999", ("foo", 1)),
-                ("00:00:59.999", ("bar", 1)),
-                ("00:00:59.999", ("baz", 2)),
-                ("00:02:59.999", ("foo", 2)),
-                ("00:02:59.999", ("bar", 2)),
-            ]
-        )
-    )
-
-    expect(results.with_timestamp()).to(in_window("00:01:00", "00:02:00", be_empty))
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=True, step=4),
-            on_time_pane("bar", 1, *FIRST, is_last=True, step=4),
-            on_time_pane("baz", 2, *FIRST, is_last=True, step=4),
-            on_time_pane("foo", 2, *THIRD, is_last=True, step=4),
-            on_time_pane("bar", 2, *THIRD, is_last=True, step=4),
-        )
-    )
-
-
-def test_late_words_should_be_silently_dropped(sc: ScioContext):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .advance_watermark_to("00:01:00")
-        .add_elements_at_time("00:00:40", "foo")  # late event
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(sc.test_stream(words), ONE_MINUTE)
-
-    expect(results.with_timestamp()).to(
-        contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1), ("baz", 2)])
-    )
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=True, step=2),
-            on_time_pane("bar", 1, *FIRST, is_last=True, step=2),
-            on_time_pane("baz", 2, *FIRST, is_last=True, step=2),
-            dropped(
-                "foo",
-                "foo",
-                at="00:00:40",
-                window=FIRST,
-                reason="expired",
-                missed_by="1 ms",
-                step=3,
-            ),
-        )
-    )
-
-
-def test_late_words_within_allowed_lateness_should_be_aggregated_in_late_pane(sc: ScioContext):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .advance_watermark_to("00:01:00")
-        .add_elements_at_time("00:00:40", "foo foo")  # late event within allowed lateness
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(
-        sc.test_stream(words), ONE_MINUTE, allowed_lateness="30 seconds"
-    )
-
-    expect(results.with_timestamp()).to(
-        in_on_time_pane(
-            "00:00:00",
-            "00:01:00",
-            contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1), ("baz", 2)]),
-        )
-    )
-
-    expect(results.with_timestamp()).to(
-        in_late_pane(
-            "00:00:00", "00:01:00", contain_in_any_order_at_time("00:00:59.999", [("foo", 2)])
-        )
-    )
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=False, step=2),
-            on_time_pane("bar", 1, *FIRST, is_last=False, step=2),
-            on_time_pane("baz", 2, *FIRST, is_last=False, step=2),
+        ],
+    ),
+    "words should be aggregated into consecutive fixed windows": (
+        CONSECUTIVE,
+        {},
+        [*counted(FIRST, 4, foo=1, bar=1, baz=2), *counted(SECOND, 4, foo=2, bar=2)],
+    ),
+    "words should be aggregated into non consecutive fixed windows": (
+        NOT_CONSECUTIVE,
+        {},
+        [*counted(FIRST, 4, foo=1, bar=1, baz=2), *counted(THIRD, 4, foo=2, bar=2)],
+    ),
+    "late words should be silently dropped": (
+        LATE,
+        {},
+        [*counted(FIRST, 2, foo=1, bar=1, baz=2), TOO_LATE, TOO_LATE],
+    ),
+    "late words within allowed lateness should be aggregated in late pane": (
+        LATE,
+        {"allowed_lateness": "30 seconds"},
+        [
+            *in_time(foo=1, bar=1, baz=2),
             late_pane("foo", 2, *FIRST, index=1, is_last=False, step=3),
-        )
-    )
-
-
-def test_late_words_within_allowed_lateness_should_be_aggregated_and_accumulated_in_late_pane(
-    sc: ScioContext,
-):
-    words = (
-        stream_of()
-        .add_elements_at_time("00:00:00", "foo bar")
-        .add_elements_at_time("00:00:30", "baz baz")
-        .advance_watermark_to("00:01:00")
-        .add_elements_at_time("00:00:40", "foo foo")  # late event within allowed lateness
-        .advance_watermark_to_infinity()
-    )
-
-    results = word_count_in_fixed_window(
-        sc.test_stream(words),
-        ONE_MINUTE,
-        allowed_lateness="30 seconds",
-        accumulation_mode="accumulating",
-    )
-
-    expect(results.with_timestamp()).to(
-        in_on_time_pane(
-            "00:00:00",
-            "00:01:00",
-            contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1), ("baz", 2)]),
-        )
-    )
-
-    expect(results.with_timestamp()).to(
-        in_late_pane(
-            "00:00:00", "00:01:00", contain_in_any_order_at_time("00:00:59.999", [("foo", 3)])
-        )
-    )
-
-    expect(results).to(
-        emit_exactly(
-            on_time_pane("foo", 1, *FIRST, is_last=False, step=2),
-            on_time_pane("bar", 1, *FIRST, is_last=False, step=2),
-            on_time_pane("baz", 2, *FIRST, is_last=False, step=2),
+        ],
+    ),
+    "late words within allowed lateness should be aggregated and accumulated in late pane": (
+        LATE,
+        {"allowed_lateness": "30 seconds", "accumulation_mode": "accumulating"},
+        [
+            *in_time(foo=1, bar=1, baz=2),
             late_pane("foo", 3, *FIRST, index=1, is_last=False, step=3),
-        )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("lines", "options", "output"), COUNTS.values(), ids=COUNTS)
+def test_word_count(
+    sc: ScioContext, lines: Any, options: dict[str, Any], output: list[Any]
+) -> None:
+    defaults = {"allowed_lateness": "0 s", "accumulation_mode": "discarding"}
+    results = word_count_in_fixed_window(
+        sc.test_stream(lines.advance_watermark_to_infinity()),
+        "1 minute",
+        WindowOptions(**(defaults | options)),
     )
+    expect(results).to(emit_exactly(*output))

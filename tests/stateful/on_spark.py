@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-from tests.stateful.kept import ON_SPARK
-from tests.stateful.laws import Broken, unlike_run
+from tests.stateful.laws import ON_SPARK, Broken, unlike_run
 from tests.stateful.programs import Program, one_by_one
 
 if TYPE_CHECKING:

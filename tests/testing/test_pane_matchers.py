@@ -1,7 +1,9 @@
-"""Pane matchers: which panes each of them selects, and how a window can be written."""
+"""Pane matchers: how a window can be written, and what is refused.
+
+Which panes each of them selects is a table of `tests/pipelines/test_harness_matchers.py`.
+"""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -17,7 +19,6 @@ from beamlike.testing import (
     contain_value,
     emit_exactly,
     have_size,
-    in_combined_non_late_panes,
     in_early_global_window_panes,
     in_early_pane,
     in_final_pane,
@@ -31,26 +32,6 @@ FIRST = ("00:00:00", "00:01:00")
 OTHER = ("00:03:00", "00:04:00")
 JOE_2, JOE_3, BEN_2 = ("joe", ["a", "b"]), ("joe", ["a", "b", "c"]), ("ben", ["x", "y"])
 JOE_D = ("joe", ["d"])
-
-SELECTED: dict[str, tuple[Callable[..., Any], tuple[str, str], list[Any]]] = {
-    "early panes of all keys": (in_early_pane, FIRST, [JOE_2, BEN_2]),
-    "on-time panes of all keys": (in_on_time_pane, FIRST, [JOE_2, BEN_2]),
-    "the late pane": (in_late_pane, FIRST, [JOE_3]),
-    "every pane of a window": (in_window, FIRST, [JOE_2, JOE_2, BEN_2, BEN_2, JOE_3]),
-    "all but the late pane": (in_combined_non_late_panes, FIRST, [JOE_2, JOE_2, BEN_2, BEN_2]),
-    "no final pane where the last data came before the expiry": (in_final_pane, FIRST, []),
-    "the final pane where end and expiry came at once": (in_final_pane, OTHER, [JOE_D]),
-    "the only pane": (in_only_pane, OTHER, [JOE_D]),
-    "no early pane": (in_early_pane, OTHER, []),
-    "no late pane": (in_late_pane, OTHER, []),
-}
-
-
-@pytest.mark.parametrize(("matcher", "window", "elements"), SELECTED.values(), ids=list(SELECTED))
-def test_a_pane_matcher_selects(
-    results: Results, matcher: Callable[..., Any], window: tuple[str, str], elements: list[Any]
-) -> None:
-    results.should(matcher(*window, contain_in_any_order(elements)))
 
 
 def test_in_only_pane_fails_if_a_window_has_several_panes(results: Results) -> None:

@@ -3,8 +3,10 @@
 Each runs alone in memory and on the local host; all of them run side by side in one query of Spark.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import pytest
 
 from beamlike.beam import PTransform
 from beamlike.beam.testing.test_pipeline import TestPipeline
@@ -22,23 +24,31 @@ class Cases:
         self.builds[build.__name__] = build
         return build
 
-    def run(self, name: str, host: Any) -> None:
-        """Run one of them, and check what it says."""
-        with TestPipeline(host=host) as pipeline:
-            pipeline | name >> Case(self.builds[name])
-
-    def run_side_by_side(self, spark: Any, apart: str = "") -> None:
-        """Run all of them in one query of Spark, and check what they say.
+    def tests(self, apart: str = "") -> tuple[Callable[..., None], Callable[..., None]]:
+        """A test of each of them in memory and on the local host, and one of all on Spark.
 
         Streams of one query share its clock. ``apart`` names a case that needs one of its own.
         """
-        with TestPipeline(host="spark", spark=spark) as pipeline:
-            for name, build in self.builds.items():
-                if name != apart:
-                    pipeline | name >> Case(build)
-        if apart:
-            with TestPipeline(host="spark", spark=spark) as pipeline:
-                pipeline | apart >> Case(self.builds[apart])
+
+        @pytest.mark.parametrize("host", ["memory", "local"])
+        @pytest.mark.parametrize("name", self.builds)
+        def test_ported(name: str, host: Any) -> None:
+            self._run([name], host=host)
+
+        @pytest.mark.spark
+        @pytest.mark.nightly
+        def test_all_of_them_on_spark(spark: Any) -> None:
+            self._run([name for name in self.builds if name != apart], host="spark", spark=spark)
+            if apart:
+                self._run([apart], host="spark", spark=spark)
+
+        return test_ported, test_all_of_them_on_spark
+
+    def _run(self, names: Sequence[str], **host: Any) -> None:
+        """Run these side by side, and check what they say."""
+        with TestPipeline(**host) as pipeline:
+            for name in names:
+                pipeline | name >> Case(self.builds[name])
 
 
 class Case(PTransform[Any, Any]):

@@ -8,7 +8,7 @@ What differs: a class with ``key`` and ``+`` stands for an instance of ``SumByKe
 has keys of plain values, ``(entry.id.id, entry.license_plate.number)`` for
 ``(entry.id, entry.licensePlate)``. Times are aware `datetime`, amounts `Decimal`. A job reads and
 saves by name, and a sink does not return what it could not write: that is the sinks' business, of
-which there are none here.
+which there are none here. Messages and records have the fields that are read.
 
 Read in this order: `common` and `syntax` (what all use), `booth`, `registration`, `vehicle` (the
 domain), `streaming_job` and `batch_job` (the application), `fixtures` (data of the tests).

@@ -7,11 +7,8 @@ from typing import Any
 
 from beamlike.beam import Metrics
 from beamlike.scio import SCollection, WindowOptions
-from toll.common import DeadLetter, Message, instant, parse
+from toll.common import DeadLetter, Message, decoding, instant, parse
 from toll.syntax import (
-    Either,
-    Left,
-    Right,
     map_with_timestamp,
     partition,
     sum_by_key_in_fixed_window,
@@ -52,13 +49,7 @@ class EntryPayload:
     id: str
     entry_time: str
     license_plate: str
-    state: str
-    make: str
-    model: str
-    vehicle_type: str
-    weight_type: str
     toll: str
-    tag: str
 
 
 @dataclass(frozen=True)
@@ -66,13 +57,7 @@ class EntryRecord:
     id: str
     entry_time: datetime
     license_plate: str
-    state: str
-    make: str
-    model: str
-    vehicle_type: str
-    weight_type: str
     toll: Decimal
-    tag: str
 
 
 ENTRY_TIMESTAMP = "entry_time"
@@ -82,29 +67,20 @@ ENTRY_DLQ_COUNTER = Metrics.counter("TollBoothEntry", "dlq")
 def decode_entry_message(
     messages: SCollection[Message[EntryPayload]],
 ) -> tuple[SCollection[TollBoothEntry], SCollection[DeadLetter[EntryPayload]]]:
-    return partition(messages.map(_entry_from_message))
+    return partition(messages.map(decoding(_entry_of, ENTRY_DLQ_COUNTER)))
 
 
 def decode_entry_record(records: SCollection[EntryRecord]) -> SCollection[TollBoothEntry]:
     return records.map(_entry_from_record).timestamp_by(lambda entry: entry.entry_time)
 
 
-def _entry_from_message(
-    message: Message[EntryPayload],
-) -> Either[DeadLetter[EntryPayload], TollBoothEntry]:
-    payload = message.payload
-    try:
-        return Right(
-            TollBoothEntry(
-                id=TollBoothId(payload.id),
-                entry_time=parse(payload.entry_time),
-                license_plate=LicensePlate(payload.license_plate),
-                toll=Decimal(payload.toll),
-            )
-        )
-    except Exception as error:
-        ENTRY_DLQ_COUNTER.inc()
-        return Left(DeadLetter(payload, str(error)))
+def _entry_of(payload: EntryPayload, attributes: Any) -> TollBoothEntry:
+    return TollBoothEntry(
+        id=TollBoothId(payload.id),
+        entry_time=parse(payload.entry_time),
+        license_plate=LicensePlate(payload.license_plate),
+        toll=Decimal(payload.toll),
+    )
 
 
 def _entry_from_record(record: EntryRecord) -> TollBoothEntry:
@@ -147,28 +123,19 @@ EXIT_DLQ_COUNTER = Metrics.counter("TollBoothExit", "dlq")
 def decode_exit_message(
     messages: SCollection[Message[ExitPayload]],
 ) -> tuple[SCollection[TollBoothExit], SCollection[DeadLetter[ExitPayload]]]:
-    return partition(messages.map(_exit_from_message))
+    return partition(messages.map(decoding(_exit_of, EXIT_DLQ_COUNTER)))
 
 
 def decode_exit_record(records: SCollection[ExitRecord]) -> SCollection[TollBoothExit]:
     return records.map(_exit_from_record).timestamp_by(lambda booth_exit: booth_exit.exit_time)
 
 
-def _exit_from_message(
-    message: Message[ExitPayload],
-) -> Either[DeadLetter[ExitPayload], TollBoothExit]:
-    payload = message.payload
-    try:
-        return Right(
-            TollBoothExit(
-                id=TollBoothId(payload.id),
-                exit_time=parse(payload.exit_time),
-                license_plate=LicensePlate(payload.license_plate),
-            )
-        )
-    except Exception as error:
-        EXIT_DLQ_COUNTER.inc()
-        return Left(DeadLetter(payload, str(error)))
+def _exit_of(payload: ExitPayload, attributes: Any) -> TollBoothExit:
+    return TollBoothExit(
+        id=TollBoothId(payload.id),
+        exit_time=parse(payload.exit_time),
+        license_plate=LicensePlate(payload.license_plate),
+    )
 
 
 def _exit_from_record(record: ExitRecord) -> TollBoothExit:

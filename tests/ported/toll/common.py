@@ -1,14 +1,15 @@
 """Messages, what became of them, and what there is to say about them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from beamlike.scio import SCollection, WindowOptions
-from toll.syntax import map_with_timestamp, sum_by_key_in_fixed_window
+from toll.syntax import Either, Left, Right, map_with_timestamp, sum_by_key_in_fixed_window
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,6 +39,21 @@ class Message(Generic[T]):
 class DeadLetter(Generic[T]):
     data: T
     error: str
+
+
+def decoding(
+    decode: Callable[[T, Mapping[str, str]], U], failures: Any
+) -> Callable[[Message[T]], Either[DeadLetter[T], U]]:
+    """What a message means; where it means nothing, why, which is counted."""
+
+    def decoded(message: Message[T]) -> Either[DeadLetter[T], U]:
+        try:
+            return Right(decode(message.payload, message.attributes))
+        except Exception as error:
+            failures.inc()
+            return Left(DeadLetter(message.payload, str(error)))
+
+    return decoded
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from toll.booth import (
     TollBoothId,
     TollBoothStats,
 )
-from toll.common import EPOCH, DeadLetter, Diagnostic, DiagnosticRecord, Message, parse, written
+from toll.common import EPOCH, DeadLetter, DiagnosticRecord, Message, parse, written
 from toll.registration import (
     REGISTRATION_TIMESTAMP,
     RegistrationPayload,
@@ -37,14 +37,6 @@ from toll.vehicle import (
     VehiclesWithExpiredRegistration,
 )
 
-any_diagnostic = Diagnostic(id="1", reason="any reason", count=1)
-any_diagnostic_record = DiagnosticRecord(
-    created_at=EPOCH,
-    id=any_diagnostic.id,
-    reason=any_diagnostic.reason,
-    count=any_diagnostic.count,
-)
-
 any_toll_booth_diagnostic = TollBoothDiagnostic(TollBoothId("1"), reason="any reason", count=1)
 any_toll_booth_diagnostic_record = BoothDiagnosticRecord(
     created_at=EPOCH,
@@ -57,13 +49,7 @@ _entry_payload = EntryPayload(
     id="1",
     entry_time="2014-09-10T12:01:00Z",
     license_plate="JNB 7001",
-    state="NY",
-    make="Honda",
-    model="CRV",
-    vehicle_type="1",
-    weight_type="0",
     toll="7",
-    tag="String",
 )
 any_toll_booth_entry_message = Message(_entry_payload, {ENTRY_TIMESTAMP: _entry_payload.entry_time})
 invalid_toll_booth_entry_message = replace(
@@ -76,13 +62,7 @@ any_toll_booth_entry_record = EntryRecord(
     id=_entry_payload.id,
     entry_time=parse(_entry_payload.entry_time),
     license_plate=_entry_payload.license_plate,
-    state=_entry_payload.state,
-    make=_entry_payload.make,
-    model=_entry_payload.model,
-    vehicle_type=_entry_payload.vehicle_type,
-    weight_type=_entry_payload.weight_type,
     toll=Decimal(_entry_payload.toll),
-    tag=_entry_payload.tag,
 )
 any_toll_booth_entry = TollBoothEntry(
     id=TollBoothId(_entry_payload.id),

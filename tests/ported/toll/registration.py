@@ -1,13 +1,14 @@
 """Registrations of vehicles: those of the past, and those that come in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
 from beamlike.beam import Metrics
 from beamlike.scio import SCollection
 from toll.booth import LicensePlate
-from toll.common import DeadLetter, Message, parse
-from toll.syntax import Either, Left, Right, partition, union_in_global_window
+from toll.common import DeadLetter, Message, decoding, parse
+from toll.syntax import partition, union_in_global_window
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ REGISTRATION_DLQ_COUNTER = Metrics.counter("VehicleRegistration", "dlq")
 def decode_registration_message(
     messages: SCollection[Message[RegistrationPayload]],
 ) -> tuple[SCollection[VehicleRegistration], SCollection[DeadLetter[RegistrationPayload]]]:
-    return partition(messages.map(_from_message))
+    return partition(messages.map(decoding(_of_payload, REGISTRATION_DLQ_COUNTER)))
 
 
 def decode_registration_record(
@@ -65,22 +66,13 @@ def union_history_with_updates(
     return union_in_global_window(history, updates)
 
 
-def _from_message(
-    message: Message[RegistrationPayload],
-) -> Either[DeadLetter[RegistrationPayload], VehicleRegistration]:
-    payload = message.payload
-    try:
-        return Right(
-            VehicleRegistration(
-                id=VehicleRegistrationId(payload.id),
-                registration_time=parse(message.attributes[REGISTRATION_TIMESTAMP]),
-                license_plate=LicensePlate(payload.license_plate),
-                expired=_is_expired(int(payload.expired)),
-            )
-        )
-    except Exception as error:
-        REGISTRATION_DLQ_COUNTER.inc()
-        return Left(DeadLetter(payload, str(error)))
+def _of_payload(payload: RegistrationPayload, attributes: Mapping[str, str]) -> VehicleRegistration:
+    return VehicleRegistration(
+        id=VehicleRegistrationId(payload.id),
+        registration_time=parse(attributes[REGISTRATION_TIMESTAMP]),
+        license_plate=LicensePlate(payload.license_plate),
+        expired=_is_expired(int(payload.expired)),
+    )
 
 
 def _from_record(record: RegistrationRecord, partition_date: date) -> VehicleRegistration:

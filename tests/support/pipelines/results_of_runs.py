@@ -9,7 +9,13 @@ from beamlike.machine.events import Drop
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run
 
-__all__ = ["events_inside", "readable_run"]
+__all__ = ["events_inside", "readable_run", "values"]
+
+
+def values(collection: Any, host: Any = "memory") -> list[Any]:
+    """Everything that comes out of a collection when its pipeline runs, in order."""
+    result = collection.pipeline.run(host=host)
+    return [came.element.value for came in result.out_of(collection.edge)]
 
 
 def readable_run(run: PipelineRun) -> Mapping[str, list[str]]:
