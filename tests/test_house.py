@@ -39,7 +39,7 @@ ROOMS = {
     "beamlike/playground": 900,
     "beamlike/runners": 4_300,
     "beamlike/runtime": 15_900,
-    "beamlike/viz": 5_500,
+    "beamlike/viz": 5_400,
     "testing": 11_100,
     "tests": 146_500,
 }
