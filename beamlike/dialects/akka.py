@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import attrs
 
 from beamlike.api.arguments import column_names, positive_duration
-from beamlike.dialects.folds import Kept, Stamp
+from beamlike.dialects.folds import Stamp
 from beamlike.dialects.frames import (
     A_VALUE,
     GROUP_OPTIONS,
@@ -34,7 +34,7 @@ from beamlike.dialects.frames import (
     reason_of,
     shown,
 )
-from beamlike.dialects.stages import ElementwiseGrouping, Row
+from beamlike.dialects.stages import DialectRun, Row
 from beamlike.errors import (
     SessionOverflowError,
     UnsupportedError,
@@ -46,13 +46,12 @@ from beamlike.errors import (
 from beamlike.machine.events import Pane
 from beamlike.model import aggregates
 from beamlike.model.combine import CombineFn
-from beamlike.model.fingerprint import how_many
 from beamlike.model.options import AccumulationMode, OnTimeBehavior, by_name, option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import Never
-from beamlike.runtime.script import Output, Run
+from beamlike.runtime.script import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -75,23 +74,6 @@ class OverflowStrategy(Enum):
 
 
 OverflowStrategyLike = OverflowStrategy | Literal["drop_oldest", "drop_newest", "fail"]
-
-
-@attrs.frozen
-class _Bounded(Kept):
-    """The elements of a session, of which there are never more than so many."""
-
-    max_size: int = 2
-    overflow: OverflowStrategy = OverflowStrategy.FAIL_STAGE
-
-    def compact(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        if len(accumulator) <= self.max_size:
-            return accumulator
-        if self.overflow is OverflowStrategy.DROP_OLDEST:
-            return accumulator[-self.max_size :]
-        if self.overflow is OverflowStrategy.DROP_NEWEST:
-            return accumulator[: self.max_size]
-        raise OverflowError(f"a session of more than {how_many(self.max_size, 'element')}")
 
 
 _Held = tuple[tuple[Stamp, ...], tuple[Stamp, ...]]
@@ -150,6 +132,14 @@ class Held(CombineFn):
         return stay, lost + go if self.keeps_dropped else lost
 
 
+@attrs.frozen
+class _SessionList(Held):
+    """The elements of a session as a list, of which there are never more than so many."""
+
+    def extract(self, accumulator: _Held) -> Any:
+        return [stamp.value for stamp in accumulator[0]]
+
+
 @attrs.frozen(init=False)
 class SessionWindow:
     """Sessions by time of arrival.
@@ -205,9 +195,7 @@ class SessionWindow:
     @property
     def combine(self) -> CombineFn:
         """How a session becomes its list."""
-        if self.max_size is None:
-            return Kept()
-        return _Bounded(max_size=self.max_size, overflow=self.overflow_strategy)
+        return _SessionList(0, self.inactivity, self.max_size, self.overflow_strategy.value, False)
 
     def run(self) -> "SessionRun":
         """The flow in memory, to be fed element by element."""
@@ -307,19 +295,14 @@ class SessionWindow:
         )
 
 
-class SessionRun:
+class SessionRun(DialectRun):
     """A flow in memory. Make one with `SessionWindow.run`. The clock begins at 0 ms."""
 
     def __init__(self, flow: SessionWindow) -> None:
         self._flow = flow
-        self._stage = ElementwiseGrouping(flow.strategy, flow.combine)
+        super().__init__(flow.strategy, flow.combine)
         self._clock = 0
         self._over = ""
-
-    @property
-    def machine_run(self) -> Run:
-        """The elements as a script of the machine, and its panes."""
-        return self._stage.run
 
     def push(self, value: Any, key: Hashable = None) -> list[Row]:
         """What is dropped because of an element that arrives now.
@@ -335,7 +318,7 @@ class SessionRun:
         before = self._held(key)
         try:
             self._stage.arrive(key, value, self._clock)
-        except UserFunctionError as error:
+        except (SessionOverflowError, UserFunctionError) as error:
             self._over = "failed"
             start = before[0].timestamp if before else self._clock
             window = (start, self._clock + self._flow.inactivity)
@@ -379,7 +362,7 @@ class SessionRun:
         """What the session holds that an element of this key joins now."""
         for of, window, state in self._stage.windows():
             if of == key and window.end > self._clock:
-                held: Sequence[Stamp] = state.accumulator
+                held: Sequence[Stamp] = state.accumulator[0]
                 return held
         return ()
 

@@ -64,7 +64,6 @@ from beamlike.dialects.frames import (
     GroupOptions,
     aggregate_of,
     by_event_time,
-    dropped_once,
     grouped,
     reason_of,
     shown,
@@ -200,7 +199,6 @@ class WindowedOperator(Operator):
         columns, keys = column_names(value, "value"), column_names(key, "key")
         aggregate = aggregate_of(self.combine, columns, returns)
         everything = grouped(rows, strategy, aggregate, key=keys, value=columns, options=options)
-        everything = dropped_once(everything, strategy)
         is_drop, timing = F.col("dropped").isNotNull(), F.col("pane.timing")
         # Apex drops windows silently, and fires at their end only if the trigger says so.
         at_end = F.lit(trigger.on_time)

@@ -301,19 +301,16 @@ class InnerJoinOn(_OfTwoStreams):
     right_key: KeyOf | None = None
 
     def extract(self, accumulator: Sides) -> list[list[Any]]:
-        lefts, rights = accumulator
+        lefts = [(_key(self.left_key, left), left) for left in accumulator[0]]
+        rights = [(_key(self.right_key, right), right) for right in accumulator[1]]
         by_key: dict[Any, list[Any]] = {}
-        for right in rights:
-            by_key.setdefault(_key(self.right_key, right), []).append(right)
-        pairs, matched_keys = list[list[Any]](), set[Any]()
-        for left in lefts:
-            key = _key(self.left_key, left)
-            matched_keys.add(key)
-            matches = by_key.get(key, [None] if self.keeps_left else [])
-            pairs += [[left, right] for right in matches]
+        for key, right in rights:
+            by_key.setdefault(key, []).append(right)
+        alone = [None] if self.keeps_left else []
+        pairs = [[left, right] for key, left in lefts for right in by_key.get(key, alone)]
         if self.keeps_right:
-            alone = [right for right in rights if _key(self.right_key, right) not in matched_keys]
-            pairs += [[None, right] for right in alone]
+            matched_keys = {key for key, _ in lefts}
+            pairs += [[None, right] for key, right in rights if key not in matched_keys]
         return pairs
 
 

@@ -334,7 +334,7 @@ def check_option(window: WindowOption | None, trigger: TriggerOption, *, keyed: 
     if trigger.on_time:
         return
     fires_late = trigger.late_count is not None or trigger.late_every is not None
-    # The model fires at the watermark, too, which `rows_of` leaves out: it must not matter.
+    # The model fires at the watermark, too, which `OperatorRun` leaves out: it must not matter.
     plain = trigger.mode is AccumulationMode.ACCUMULATING and not trigger.only_updated
     if fires_late and (in_sessions or trigger.times or not plain):
         raise UnsupportedError(

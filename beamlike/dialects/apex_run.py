@@ -1,6 +1,6 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import attrs
@@ -12,50 +12,26 @@ from beamlike.dialects.apex_options import (
     FixedDiffProcessingTimeWatermarkGen,
     TriggerOption,
 )
-from beamlike.dialects.stages import Bounds, ElementwiseGrouping, Kind, Row, SavedGrouping
-from beamlike.errors import StateError, UserFunctionError, WindowingError
+from beamlike.dialects.stages import (
+    Bounds,
+    DialectRun,
+    Kind,
+    Row,
+    SavedGrouping,
+    answer_of,
+)
+from beamlike.errors import StateError, WindowingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import AccumulationMode
 from beamlike.model.panes import Timing
 from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_duration
-from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
-from beamlike.runtime.script import Output, Run
-from beamlike.safe_text import USER_RAISED, problem_of
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window, bounds
+from beamlike.runtime.script import Output
 
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
-
-
-def rows_of(
-    outputs: Iterable[Output], trigger: TriggerOption, *, holds_all_keys: bool
-) -> list[Row]:
-    """The rows that panes and drops are, in their order.
-
-    Apex drops windows silently, and fires at their end only if the trigger says so; the
-    other panes of the machine are left out.
-
-    Args:
-        outputs: Of one window a pane comes after all panes that it withdraws.
-        trigger: What the operator was asked for.
-        holds_all_keys: Whether groups hold all keys, see `WindowedOperator.holds_all_keys`.
-    """
-    rows, withdrawn = list[Row](), list[tuple[Window, Mapping[Any, Any]]]()
-    for output in outputs:
-        effect = output.effect
-        if isinstance(effect, Drop):
-            rows.append(_dropped(output.key, effect, holds_all_keys=holds_all_keys))
-            continue
-        values = effect.value if holds_all_keys else {output.key: effect.value}
-        if effect.retraction:
-            withdrawn.append((effect.window, values))
-            continue
-        at_end = effect.info.timing is Timing.ON_TIME
-        if trigger.on_time if at_end else not effect.info.is_last:
-            rows += _fired(effect.window, values, withdrawn, trigger)
-        withdrawn.clear()
-    return rows
 
 
 def _fired(
@@ -86,12 +62,6 @@ def row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
     if isinstance(window, GlobalWindow):
         return Row(kind, key, value, "global", 0)
     return Row(kind, key, value, (window.start, window.end), window.start)
-
-
-def _dropped(key: Any, drop: Drop, *, holds_all_keys: bool) -> Row:
-    of, value = drop.value if holds_all_keys else (key, drop.value)
-    bounds = None if drop.window is None else (drop.window.start, drop.window.end)
-    return Row("dropped", of, value, bounds, drop.timestamp, "expired_window")
 
 
 def given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
@@ -128,7 +98,7 @@ class _Saved:
     stage: SavedGrouping
 
 
-class OperatorRun:
+class OperatorRun(DialectRun):
     """An operator in memory. Make one with `WindowedOperator.run`.
 
     The first batch has the clock 0, each one after it a batch interval more. Nothing else is asked
@@ -147,20 +117,13 @@ class OperatorRun:
             )
         self._operator = operator
         self._interval = batch_interval
-        self._stage = ElementwiseGrouping(
-            operator.strategy_in_batches(batch_interval), operator.combine
-        )
+        super().__init__(operator.strategy_in_batches(batch_interval), operator.combine)
         self._clock = 0
         self._watermark: int | None = None
         self._stream_watermarks: list[int | None] = [None] * self.streams
         self._latest: int | None = None
         if operator.trigger.times:
             self._stage.advance_clock(1)  # nothing is due at the time of the first batch
-
-    @property
-    def machine_run(self) -> Run:
-        """The elements as a script of the machine, and its panes."""
-        return self._stage.run
 
     def process(
         self,
@@ -285,8 +248,30 @@ class OperatorRun:
         return self._rows(self._stage.arrive(operator.group(key), element, timestamp, in_windows))
 
     def _rows(self, outputs: Sequence[Output]) -> list[Row]:
-        operator = self._operator
-        return rows_of(outputs, operator.trigger, holds_all_keys=operator.holds_all_keys)
+        """The rows that panes and drops are, in their order. Of one window a pane comes after all
+        panes that it withdraws.
+
+        Apex drops windows silently, and fires at their end only if the trigger says so; the
+        other panes of the machine are left out.
+        """
+        operator, trigger = self._operator, self._operator.trigger
+        rows, withdrawn = list[Row](), list[tuple[Window, Mapping[Any, Any]]]()
+        for output in outputs:
+            effect, key = output.effect, output.key
+            if isinstance(effect, Drop):
+                key, value = effect.value if operator.holds_all_keys else (key, effect.value)
+                shown = None if effect.window is None else bounds(effect.window)
+                rows.append(Row("dropped", key, value, shown, effect.timestamp, "expired_window"))
+                continue
+            values = operator.by_key(key, effect.value)
+            if effect.retraction:
+                withdrawn.append((effect.window, values))
+                continue
+            at_end = effect.info.timing is Timing.ON_TIME
+            if trigger.on_time if at_end else not effect.info.is_last:
+                rows += _fired(effect.window, values, withdrawn, trigger)
+            withdrawn.clear()
+        return rows
 
     def _next_watermark(self) -> int | None:
         """What the streams were given last, or what a generator makes of the batch if that is more.
@@ -335,9 +320,5 @@ class MergeOperatorRun(OperatorRun):
 def _event_time(extract: Callable[[Any], int] | None, value: Any, timestamp: InstantLike) -> int:
     if extract is None:
         return event_time_ms(timestamp, "process timestamp")
-    try:
-        extracted = extract(value)
-    except USER_RAISED as cause:
-        problem = problem_of(cause)
-        raise UserFunctionError(stable_repr(extract), problem, f"element {value!r}") from cause
+    extracted = answer_of(extract, value, place=f"element {value!r}")
     return event_time_ms(extracted, f"what {stable_repr(extract)} returned")

@@ -93,8 +93,6 @@ __all__ = [
     "window_all",
 ]
 
-_AN_ASSIGNER = 'TumblingEventTimeWindows.of("1 minute")'
-
 
 def key_by() -> "KeyedStream":
     """Elements that come with their keys. Source: Flink ``DataStream.keyBy``."""
@@ -109,8 +107,7 @@ def window_all(assigner: Assigner) -> "WindowedStream":
 
     Source: Flink ``DataStream.windowAll``.
     """
-    check_kind("window_all", assigner, Assigner, _AN_ASSIGNER)
-    return WindowedStream(assigner, assigner.default_trigger, keyed=False)
+    return _windowed("window_all", assigner, keyed=False)
 
 
 @attrs.frozen
@@ -123,8 +120,7 @@ class KeyedStream:
         Raises:
             WindowingError: This is no assigner.
         """
-        check_kind("window", assigner, Assigner, _AN_ASSIGNER)
-        return WindowedStream(assigner, assigner.default_trigger)
+        return _windowed("window", assigner)
 
 
 @attrs.frozen
@@ -203,8 +199,7 @@ class WindowedStream(Windowed):
             CombineError: One of them is no function.
         """
         check_function("reduce function", function, "two elements")
-        _check_window_function("reduce window_function", window_function)
-        return self._combined(Reduce(function), window_function)
+        return self._combined("reduce", Reduce(function), window_function)
 
     def aggregate(
         self, combine: CombineFn, window_function: WindowFunction | None = None
@@ -220,8 +215,7 @@ class WindowedStream(Windowed):
             CombineError: The first is no combine function, or the second no function.
         """
         check_combine("aggregate", combine)
-        _check_window_function("aggregate window_function", window_function)
-        return self._combined(combine, window_function)
+        return self._combined("aggregate", combine, window_function)
 
     def apply(self, function: Callable[[list[Any]], Any]) -> WindowedOperator:
         """A function of the list of all elements, in order of arrival.
@@ -244,12 +238,14 @@ class WindowedStream(Windowed):
         return WindowedOperator(self, self._elements(), function)
 
     def _combined(
-        self, combine: CombineFn, window_function: WindowFunction | None
+        self, verb: str, combine: CombineFn, function: WindowFunction | None
     ) -> WindowedOperator:
+        if function is not None:
+            check_function(f"{verb} window_function", function, "a key, a window and a result")
         if self.eviction is not None:  # what is combined cannot be taken out again
             kept = self._elements()
             combine = OfKept(keep=kept.keep, before=kept.before, after=kept.after, of=combine)
-        return WindowedOperator(self, combine, window_function)
+        return WindowedOperator(self, combine, function)
 
     def _elements(self) -> Kept:
         evictor = self.eviction
@@ -260,6 +256,6 @@ class WindowedStream(Windowed):
         return Kept(keep=evictor) if evictor.at_once else Kept(before=evictor)
 
 
-def _check_window_function(argument: str, function: WindowFunction | None) -> None:
-    if function is not None:
-        check_function(argument, function, "a key, a window and a result")
+def _windowed(argument: str, assigner: Assigner, *, keyed: bool = True) -> WindowedStream:
+    check_kind(argument, assigner, Assigner, 'TumblingEventTimeWindows.of("1 minute")')
+    return WindowedStream(assigner, assigner.default_trigger, keyed=keyed)

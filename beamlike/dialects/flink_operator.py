@@ -20,17 +20,15 @@ from beamlike.dialects.frames import (
     aggregate_of,
     arriving,
     by_event_time,
-    dropped_once,
     grouped,
     millis_later,
     reason_of,
     shown,
 )
-from beamlike.dialects.stages import ElementwiseGrouping, Row
-from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError, WindowingError
+from beamlike.dialects.stages import DialectRun, Row, answer_of
+from beamlike.errors import UnsupportedError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
-from beamlike.model.fingerprint import stable_repr
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import (
     AccumulationMode,
@@ -49,8 +47,7 @@ from beamlike.model.time import (
 )
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
-from beamlike.runtime.script import Output, Run
-from beamlike.safe_text import USER_RAISED, problem_of
+from beamlike.runtime.script import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -182,7 +179,6 @@ class WindowedOperator:
 
         strategy, aggregate = self.strategy, aggregate_of(self.combine, columns, returns)
         everything = grouped(rows, strategy, aggregate, key=key, value=columns, options=options)
-        everything = dropped_once(everything, strategy)
         is_drop = F.col("dropped").isNotNull()
         if not self.fires_at_end:
             # The last pane of a window is what is left of it: triggers of Flink never finish.
@@ -203,7 +199,7 @@ class WindowedOperator:
         return Harness(self)
 
 
-class Harness:
+class Harness(DialectRun):
     """An operator in memory. Make one with ``WindowedOperator.harness``.
 
     Timers are due when a clock has reached them; those of the model when it is past them. So its
@@ -219,7 +215,7 @@ class Harness:
 
     def __init__(self, operator: WindowedOperator) -> None:
         strategy = operator.strategy
-        self._stage = ElementwiseGrouping(strategy, operator.combine)
+        super().__init__(strategy, operator.combine)
         self._operator = operator
         self._processing_time = operator.windowed.assigner.processing_time
         self._clock = 0
@@ -230,11 +226,6 @@ class Harness:
         )
         if self._needs_clock:
             self._stage.advance_clock(1)
-
-    @property
-    def machine_run(self) -> Run:
-        """The elements as a script of the machine, and its panes and drops."""
-        return self._stage.run
 
     def process_element(
         self, key: Hashable, value: Any, timestamp: InstantLike | None = None
@@ -383,9 +374,5 @@ class Harness:
         function = self._operator.window_function
         if function is None:
             return pane.value
-        try:
-            return function(key, pane.window, pane.value)
-        except USER_RAISED as cause:
-            problem = problem_of(cause)
-            place = f"key {key!r}, window {pane.window}"
-            raise UserFunctionError(stable_repr(function), problem, place) from cause
+        place = f"key {key!r}, window {pane.window}"
+        return answer_of(function, key, pane.window, pane.value, place=place)

@@ -131,7 +131,8 @@ def grouped(
     render: Render = "retractions",
     options: GroupOptions,
 ) -> "DataFrame":
-    """Panes and drops, as `Stream.everything` has them. The result is called ``value``."""
+    """Panes and drops, as `Stream.everything` has them, but an element that none of its windows
+    took is in one row. The result is called ``value``."""
     windowed = put_into(rows, strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)
@@ -147,7 +148,22 @@ def grouped(
             render=render,
             **options,
         )
-    return result.everything
+    return _dropped_once(result.everything, strategy)
+
+
+def _dropped_once(everything: "DataFrame", strategy: WindowingStrategy) -> "DataFrame":
+    """One row for each element that none of its windows took.
+
+    Its windows are over in their order, so that is an element whose last window was.
+    """
+    from pyspark.sql import functions as F
+
+    window_fn = strategy.window_fn
+    if not isinstance(window_fn, SlidingWindows):
+        return everything
+    since = F.unix_millis("dropped.timestamp") - F.unix_millis("dropped.window.start")
+    is_last = F.col("dropped.window").isNull() | (since < window_fn.period)
+    return everything.filter(F.col("dropped").isNull() | is_last)
 
 
 def shown(
@@ -195,18 +211,3 @@ def millis_later(instant: "Column", by: int) -> "Column":
     from pyspark.sql import functions as F
 
     return F.timestamp_millis(F.unix_millis(instant) + F.lit(by))
-
-
-def dropped_once(everything: "DataFrame", strategy: WindowingStrategy) -> "DataFrame":
-    """One row for each element that none of its windows took.
-
-    Its windows are over in their order, so that is an element whose last window was.
-    """
-    from pyspark.sql import functions as F
-
-    window_fn = strategy.window_fn
-    if not isinstance(window_fn, SlidingWindows):
-        return everything
-    since = F.unix_millis("dropped.timestamp") - F.unix_millis("dropped.window.start")
-    is_last = F.col("dropped.window").isNull() | (since < window_fn.period)
-    return everything.filter(F.col("dropped").isNull() | is_last)

@@ -28,7 +28,7 @@ KIP-825.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
@@ -105,19 +105,22 @@ class KGroupedStream:
 
 
 @attrs.frozen
-class SessionWindowedKStream:
-    """Sessions that wait for an aggregation. Source: Kafka Streams ``SessionWindowedKStream``."""
-
+class _Windowed:
     windows: SessionWindows
-    emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
+    emit: EmitStrategy = attrs.field(default=EmitStrategy.ON_WINDOW_UPDATE, kw_only=True)
 
-    def emit_strategy(self, emit: EmitStrategyLike) -> "SessionWindowedKStream":
-        """When results come out.
+    def emit_strategy(self, emit: EmitStrategyLike) -> Self:
+        """When results come out. Of several streams Kafka has no choice, but `KTable.suppress`.
 
         Raises:
             WindowingError: There is no such strategy.
         """
         return attrs.evolve(self, emit=option(EmitStrategy, emit, "emit_strategy"))
+
+
+@attrs.frozen
+class SessionWindowedKStream(_Windowed):
+    """Sessions that wait for an aggregation. Source: Kafka Streams ``SessionWindowedKStream``."""
 
     def count(self, materialized: Materialized = UNNAMED) -> "KTable":
         """How many records, also those with a null value."""
@@ -193,20 +196,10 @@ class CogroupedKStream:
 
 
 @attrs.frozen
-class SessionWindowedCogroupedKStream:
+class SessionWindowedCogroupedKStream(_Windowed):
     """Sessions of several streams. Source: Kafka Streams ``SessionWindowedCogroupedKStream``."""
 
-    windows: SessionWindows
     aggregators: tuple[Aggregator, ...]
-    emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
-
-    def emit_strategy(self, emit: EmitStrategyLike) -> "SessionWindowedCogroupedKStream":
-        """When results come out. Kafka has no choice here, but `KTable.suppress`.
-
-        Raises:
-            WindowingError: There is no such strategy.
-        """
-        return attrs.evolve(self, emit=option(EmitStrategy, emit, "emit_strategy"))
 
     def aggregate(
         self, initializer: Initializer, merger: Merger, materialized: Materialized = UNNAMED

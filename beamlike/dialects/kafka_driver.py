@@ -12,7 +12,7 @@ import attrs
 from beamlike.dialects.folds import Fold, Record
 from beamlike.dialects.kafka_store import Materialized, SessionStore, key_bytes
 from beamlike.dialects.kafka_suppress import Buffer, EmitStrategy, SessionWindows, Suppressed
-from beamlike.dialects.stages import Bounds, ElementwiseGrouping, Row, check_kind
+from beamlike.dialects.stages import Bounds, DialectRun, Row, check_kind
 from beamlike.errors import BufferFullError, TimeError, WindowError, WindowingError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
@@ -23,7 +23,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, InstantLike, event_time_ms
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
 from beamlike.model.windows import Window
-from beamlike.runtime.script import Output, Run
+from beamlike.runtime.script import Output
 
 UNNAMED = Materialized("sessions")
 
@@ -122,7 +122,7 @@ class TableParts:
         return on_update and not self.materialized.caching and not kept_while_open
 
 
-class Driver:
+class Driver(DialectRun):
     """A table without a record cache. Make one with ``KTable.driver``."""
 
     def __init__(self, table: TableParts) -> None:
@@ -130,7 +130,7 @@ class Driver:
         assert isinstance(strategy.window_fn, Sessions)
         assert isinstance(strategy.window_fn.gap, int)
         self._width = strategy.window_fn.gap  # of the window of a single record
-        self._stage = ElementwiseGrouping(strategy, table.combine)
+        super().__init__(strategy, table.combine)
         self._table = table
         self._gap = table.windows.inactivity_gap
         self._stream_times = [MIN_TIMESTAMP] * table.streams
@@ -144,11 +144,6 @@ class Driver:
     def stream_time(self) -> int:
         """The greatest timestamp so far (ms), or the least of all times."""
         return max(self._stream_times)
-
-    @property
-    def machine_run(self) -> Run:
-        """The records as a script of the machine, and its panes and drops."""
-        return self._stage.run
 
     def pipe_input(
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0

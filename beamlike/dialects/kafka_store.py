@@ -227,8 +227,9 @@ class SessionStore(ReadOnlySessionStore):
             self.remove(key, window)
         else:
             self._sessions[key, *window] = value
-        for gone in [session for session in self._sessions if not self._is_there(session[2])]:
-            del self._sessions[gone]
+        for session in list(self._sessions):
+            if session[2] <= self._latest - self.retention:
+                del self._sessions[session]
 
     def remove(self, key: Hashable, window: Bounds) -> None:
         """Remove a session, if it is there.
@@ -239,9 +240,6 @@ class SessionStore(ReadOnlySessionStore):
         _check_bounds(window)
         _check_key(key)
         self._sessions.pop((key, *window), None)
-
-    def _is_there(self, end: int) -> bool:
-        return self._latest is None or end > self._latest - self.retention
 
 
 def key_bytes(key: object) -> bytes:

@@ -4,40 +4,34 @@ A row has bounds and timestamps as its system shows them. An `ElementwiseGroupin
 with its watermark where the dialect says.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
 
-from beamlike.errors import BeamlikeError, CombineError, WindowingError
+from beamlike.errors import BeamlikeError, CombineError, UserFunctionError, WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
+from beamlike.safe_text import USER_RAISED, problem_of
 
 
 def check_kind(argument: str, given: object, kind: type | tuple[type, ...], example: str) -> None:
-    """Refuse what is of none of these kinds.
-
-    Raises:
-        WindowingError: It is of another one. The message shows the example.
-    """
+    """Raise a `WindowingError`, with the example, for what is of none of these kinds."""
     if not isinstance(given, kind):
         raise WindowingError(f"{argument} must be such as {example}, got {given!r}")
 
 
 def check_key(key: object) -> None:
-    """Refuse a key that cannot be hashed.
-
-    Raises:
-        WindowingError: It cannot.
-    """
+    """Raise a `WindowingError` for a key that cannot be hashed."""
     try:
         hash(key)
     except TypeError as cause:
@@ -50,30 +44,27 @@ def check_key(key: object) -> None:
 def check_function(
     argument: str, given: Any, takes: str, error: type[BeamlikeError] = CombineError
 ) -> None:
-    """Refuse what cannot be called.
-
-    Args:
-        takes: What the function is of, in words.
-        error: What is raised: CombineError for what makes values.
-
-    Raises:
-        BeamlikeError: It cannot be called; of the class that was given.
-    """
+    """Raise an error of that class, with what the function is of, for what cannot be called."""
     if not callable(given):
         raise error(f"{argument} must be a function of {takes}, got {given!r}")
 
 
 def check_combine(argument: str, given: object) -> None:
-    """Refuse what is no combine function.
-
-    Raises:
-        CombineError: It is none.
-    """
+    """Raise a `CombineError` for what is not a combine function."""
     if not isinstance(given, CombineFn):
         hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
         raise CombineError(
             f"{argument} must be a combine function such as Sum(), got {given!r}{hint}"
         )
+
+
+def answer_of(function: Callable[..., Any], *arguments: Any, place: str) -> Any:
+    """What a function of the user's returns. What it raises becomes a `UserFunctionError`, which
+    says for what it was called."""
+    try:
+        return function(*arguments)
+    except USER_RAISED as cause:
+        raise UserFunctionError(stable_repr(function), problem_of(cause), place) from cause
 
 
 Kind = Literal["value", "tombstone", "retract", "late", "dropped", "watermark"]
@@ -176,16 +167,10 @@ class ElementwiseGrouping:
 
     def due(self) -> NextTimers:
         """When something happens next although no element comes, to any key."""
-        next_timers = [self._grouping.next_timers(state) for state in self._stage.states.values()]
+        timers = [self._grouping.next_timers(state) for state in self._stage.states.values()]
         return NextTimers(
-            min(
-                (next_timer.event for next_timer in next_timers if next_timer.event is not None),
-                default=None,
-            ),
-            min(
-                (next_timer.clock for next_timer in next_timers if next_timer.clock is not None),
-                default=None,
-            ),
+            min((timer.event for timer in timers if timer.event is not None), default=None),
+            min((timer.clock for timer in timers if timer.clock is not None), default=None),
         )
 
     def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:
@@ -196,3 +181,15 @@ class ElementwiseGrouping:
 
     def _play(self, step: ScriptStep) -> tuple[Output, ...]:
         return self._stage.play(step)
+
+
+class DialectRun:
+    """A dialect in memory: one grouping, fed as the test harness of its system is."""
+
+    def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
+        self._stage = ElementwiseGrouping(strategy, combine)
+
+    @property
+    def machine_run(self) -> Run:
+        """What came in as a script of the machine, and its panes and drops."""
+        return self._stage.run

@@ -1,10 +1,10 @@
 """Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
 
 `cells` knows how wide characters are, and how the values of a column are cut. A picture shows a
-`scene` of plain values, which `staging` makes of a run: `key_history` knows what became of elements
-and windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time,
-with `dots` for elements, labels that keep clear of each other and a legend; `saving` writes it to a
-file.
+`scene` of plain values, which `staging` makes of a run: `moments` cuts the run into steps and keys,
+`run_index` says which keys, panes and drops belong together, and `key_history` what became of
+elements and windows. `painting` puts it on an `axis` of folded time, with `dots` for elements,
+labels that keep clear of each other and a legend; `saving` writes it to a file.
 
 `recording` is a run with everything in between, for closer reading, also with the values of windows
 in between; `document` has it as plain values, and `page` makes them a page for a browser.

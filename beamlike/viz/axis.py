@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from beamlike.machine.events import AdvanceWatermark, Element, Merged
+from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.runtime.script import Arrive, Run, ScriptStep
+from beamlike.viz.moments import Moment
 from beamlike.viz.run_index import own_windows
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
@@ -131,23 +131,28 @@ def _stretches(axis: FoldedTime, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tuple[int, str]]:
-    texts, shown_date = [], ""
+    texts = list(_texts(instants, distance, "{time}\n{date}", zone))
+    whole_minutes = distance % MINUTE == 0 and all(instant % MINUTE == 0 for instant in instants)
+    if whole_minutes and distance < DAY:
+        texts = [_without_seconds(text) for text in texts]
+    return list(zip(instants, texts, strict=True))
+
+
+def _texts(instants: Iterable[int], distance: int, dated: str, zone: tzinfo = UTC) -> Iterator[str]:
+    """A text for each instant: its time, as ``dated`` with its date where that is a new one, or
+    the date alone where instants are days apart."""
+    shown_date = ""
     for instant in instants:
         text = show_instant(instant) if zone is UTC else _in_zone(instant, zone)
         # Instants that no calendar has are written in other words, which have spaces too.
         date, _, time = text.partition(" ") if ":" in text else (text, "", "")
         if time and distance >= DAY:
-            text = date
-        elif time and date == shown_date:
-            text = time
+            yield date
         elif time:
-            text = f"{time}\n{date}"
+            yield time if date == shown_date else dated.format(date=date, time=time)
+        else:
+            yield text
         shown_date = date
-        texts.append(text)
-    whole_minutes = distance % MINUTE == 0 and all(instant % MINUTE == 0 for instant in instants)
-    if whole_minutes and distance < DAY:
-        texts = [_without_seconds(text) for text in texts]
-    return list(zip(instants, texts, strict=True))
 
 
 def _without_seconds(text: str) -> str:
@@ -172,22 +177,25 @@ class TextAxis:
     columns: int
 
     @classmethod
-    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "TextAxis":
+    def of(cls, moments: Iterable[Moment], columns: int, window_fn: WindowFn | None) -> "TextAxis":
         """The span of all elements and windows, and of the watermarks not far from them."""
-        elements = [element for _, element in _arrivals(run.script)]
-        times = [element.timestamp for element in elements]
-        for window in (*_windows(run), *assigned(elements, window_fn)):
+        times, windows, marks = list[int](), set[Window | None](), list[int]()
+        for moment in moments:
+            times += [element.timestamp for element in moment.elements]
+            for element in moment.elements:
+                windows.update(own_windows(window_fn, element))
+            windows.update(effect.window for effect in moment.effects)
+            windows.update(source for merge in moment.merges for source in merge.sources)
+            if isinstance(moment.event, AdvanceWatermark):
+                marks.append(moment.watermark)
+        for window in windows:
             if isinstance(window, IntervalWindow):
                 times += (window.start, window.end)
         if not times:
             return cls(0, 1, columns)
         start, end = min(times), max(times)
         around = (end - start) // 2 or SECOND
-        watermarks = [
-            step.to
-            for step in run.script
-            if isinstance(step, AdvanceWatermark) and start - around <= step.to <= end + around
-        ]
+        watermarks = [mark for mark in marks if start - around <= mark <= end + around]
         return cls(min(start, *watermarks, start), max(end, *watermarks, start + 1), columns)
 
     def column(self, instant: int) -> int:
@@ -218,43 +226,9 @@ class TextAxis:
             if (self.end - self.start) // distance > self.columns // 6:
                 continue
             first = -(-self.start // distance) * distance
-            ticks = list(self._labelled(range(first, self.end + 1, distance), distance))
+            instants = range(first, self.end + 1, distance)
+            texts = _texts(instants, distance, "{date} {time}")
+            ticks = list(zip(map(self.column, instants), texts, strict=True))
             if all(at + len(text) + 2 <= after for (at, text), (after, _) in pairwise(ticks)):
                 break
         return ticks
-
-    def _labelled(self, instants: Iterable[int], distance: int) -> Iterator[tuple[int, str]]:
-        shown_date = ""
-        for instant in instants:
-            text = show_instant(instant)
-            date, _, time = text.partition(" ")
-            if time and distance >= DAY:
-                text = date
-            elif time and date == shown_date:
-                text = time
-            shown_date = date
-            yield self.column(instant), text
-
-
-def _arrivals(script: Iterable[ScriptStep]) -> Iterator[tuple[Any, Element]]:
-    for step in script:
-        if isinstance(step, Arrive):
-            yield from step.elements
-
-
-def _windows(run: Run) -> Iterator[Window]:
-    for output in run.outputs:
-        if output.effect.window is not None:
-            yield output.effect.window
-    for traced in run.trace:
-        if isinstance(traced.happening, Merged):
-            yield from traced.happening.sources
-
-
-def assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterator[Window]:
-    """The windows that elements come in or get, before any merging; see `own_windows`."""
-    for element in elements:
-        if element.window is not None:
-            yield element.window
-        elif window_fn is not None:
-            yield from own_windows(window_fn, element)

@@ -17,8 +17,9 @@ from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import ShownColumn, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
+from beamlike.viz.moments import busiest
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import busiest, identity, is_same_pane
+from beamlike.viz.run_index import identity, is_same_pane
 from beamlike.viz.sentences import wrapped
 from beamlike.viz.staging import scenes_of_histories
 from beamlike.viz.table import lost_elements, show_window
@@ -129,7 +130,9 @@ class Comparison:
         lines = list(self._strategies())
         if len(keys) > 1:
             lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
-        scenes = scenes_of_histories([KeyHistory(it.run, it.strategy, shown, it) for it in every])
+        scenes = scenes_of_histories(
+            [KeyHistory(it.of_key(shown).moments, it.strategy, shown) for it in every]
+        )
         named = [
             attrs.evolve(scene, title=name, note="")
             for name, scene in zip(self.recordings, scenes, strict=True)

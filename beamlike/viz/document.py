@@ -5,22 +5,23 @@ them does.
 """
 
 import json
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
-from beamlike.machine.events import AdvanceWatermark, Drop, Fired, Merged, Pane
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop
 from beamlike.machine.reference.running import TriggerView
 from beamlike.model.fingerprint import how_many
-from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.runtime.script import Arrive, ScriptStep
+from beamlike.runtime.script import Arrive
+from beamlike.viz.key_history import KeyHistory
+from beamlike.viz.moments import Moment, WindowView
 from beamlike.viz.narrative import Narrator
-from beamlike.viz.recording import Moment, Recording, WindowView
-from beamlike.viz.run_index import own_windows, take_drops
-from beamlike.viz.sentences import OVER, Sentence, spoken
-from beamlike.viz.table import lost_elements, shorten, show_window
+from beamlike.viz.recording import Recording
+from beamlike.viz.scene import End
+from beamlike.viz.sentences import OVER, Sentence, spoken, window_in_words
+from beamlike.viz.table import lost_elements, shorten
 
 _SHORT: Final = 200
 """Characters of a value in sentences and lists."""
@@ -77,41 +78,30 @@ def _windowing(recording: Recording) -> list[list[str]]:
 
 
 def _step(moment: Moment) -> Plain:
-    event = moment.event
+    elements = len(moment.elements)
+    match moment.event:
+        case Arrive():
+            name, title = "arrive", f"{how_many(elements, 'element')} arrived"
+        case AdvanceWatermark(to):
+            name, title = "watermark", f"The watermark moved to {show_instant(to)}"
+        case AdvanceClock(to):
+            name, title = "clock", f"The clock moved to {show_instant(to)}"
     return {
         "step": moment.step,
-        "kind": _kind_of_step(event),
-        "title": _title(event),
+        "kind": name,
+        "title": title,
         "watermark": moment.watermark,
         "watermarkText": show_instant(moment.watermark),
         "clock": moment.clock,
         "clockText": show_instant(moment.clock),
         "outputText": show_instant(moment.output_watermark),
-        "count": len(event.elements) if isinstance(event, Arrive) else 0,
+        "count": elements,
     }
-
-
-def _kind_of_step(event: ScriptStep) -> str:
-    if isinstance(event, Arrive):
-        return "arrive"
-    return "watermark" if isinstance(event, AdvanceWatermark) else "clock"
-
-
-def _title(event: ScriptStep) -> str:
-    if isinstance(event, Arrive):
-        return how_many(len(event.elements), "element") + " arrived"
-    if isinstance(event, AdvanceWatermark):
-        return f"The watermark moved to {show_instant(event.to)}"
-    return f"The clock moved to {show_instant(event.to)}"
 
 
 def _span(window: Window) -> list[int] | None:
     """Start and end in ms; None for the global window, which has neither."""
     return [window.start, window.end] if isinstance(window, IntervalWindow) else None
-
-
-def _name(window: Window) -> str:
-    return show_window(window) if isinstance(window, IntervalWindow) else "the global window"
 
 
 class _Stream:
@@ -122,8 +112,8 @@ class _Stream:
         self.key = key
         self.moments = (recording.of_key(key) if recording.keys else recording).moments
         self.views = views
-        # What is not grouped is in windows, but nothing is remembered of them.
-        self.lives = list(self._lives()) if recording.is_grouped else []
+        self.history = KeyHistory(self.moments, recording.strategy, key)
+        self.history.play({moment.step: moment.step for moment in self.moments})
 
     def plain(self) -> Plain:
         return {
@@ -132,22 +122,20 @@ class _Stream:
             "losses": list(self._losses()),
             "panes": list(self._panes()),
             "merges": list(self._merges()),
-            "lives": self.lives,
+            # What is not grouped is in windows, but nothing is remembered of them.
+            "lives": list(self._lives()) if self.recording.is_grouped else [],
             "moments": list(self._moments()),
         }
 
     # -- what lies on the time axis ----------------------------------------------------------
 
     def _elements(self) -> Iterator[Plain]:
-        watermark = MIN_TIMESTAMP
+        watermark, window_fn = MIN_TIMESTAMP, self.recording.strategy.window_fn
         for moment in self.moments:
-            drops = self._dropped(moment)
             values = moment.running(self.key)
-            running = {at: [words, _span(window)] for at, (words, window) in values.items()}
-            for number, element in enumerate(moment.elements):
-                windows = set(own_windows(self.recording.strategy.window_fn, element))
-                mine = take_drops(element, drops, max(len(windows), 1))
-                lost, refused = _lost(windows, mine)
+            for number, arrival in enumerate(moment.arrivals(window_fn)[0]):
+                element, lost, running = arrival.element, arrival.lost, values.get(number)
+                why = "; ".join(dict.fromkeys(map(_why, arrival.drops)))
                 yield {
                     "step": moment.step,
                     "at": element.timestamp,
@@ -156,111 +144,63 @@ class _Stream:
                     "label": shorten(element.value, _LABEL),
                     "late": element.timestamp < watermark,
                     "lost": lost,
-                    "why": refused + "; ".join(dict.fromkeys(_why(drop) for drop in mine)),
+                    "why": ": ".join(filter(None, [arrival.refused, why])),
                     "refused": ", ".join(
-                        _name(drop.window) for drop in mine if drop.window is not None
+                        window_in_words(drop.window)
+                        for drop in arrival.drops
+                        if drop.window is not None
                     ),
-                    "running": None if lost or number not in running else running[number],
+                    "running": None if lost or running is None else [running[0], _span(running[1])],
                 }
             watermark = moment.watermark
 
     def _losses(self) -> Iterator[Plain]:
         """Elements that were accepted, and whose pane could not be made."""
         for moment in self.moments:
-            for drop in self._dropped(moment):
+            for drop in moment.drops:
                 if drop.element is None:
                     window = None if drop.window is None else _span(drop.window)
                     text = f"{lost_elements(drop, _LABEL)} dropped: {_why(drop)}"
                     yield {"step": moment.step, "window": window, "text": text}
 
     def _panes(self) -> Iterator[Plain]:
-        panes: list[Plain] = []
+        boxes = iter(self.history.boxes)
         for moment in self.moments:
-            reasons = self._reasons(moment)
-            for pane in self._emitted(moment):
-                if pane.retraction:
-                    self._withdraw(panes, pane, moment.step)
-                panes.append(
-                    {
-                        "step": moment.step,
-                        "window": _span(pane.window),
-                        "name": _name(pane.window),
-                        "timing": _TIMING.get(pane.info.timing.value, "unknown"),
-                        "index": pane.info.index,
-                        "nonspeculative": pane.info.nonspeculative_index,
-                        "last": pane.info.is_last and self.recording.is_grouped,
-                        "value": shorten(pane.value, _SHORT),
-                        "at": show_instant(pane.timestamp),
-                        "retraction": pane.retraction,
-                        "withdrawn": None,
-                        "by": "" if pane.retraction else reasons.get((pane.window, pane.info), ""),
-                    }
-                )
-        yield from panes
-
-    def _withdraw(self, panes: Sequence[Plain], pane: Pane, step: int) -> None:
-        """Mark the pane that a retraction takes back."""
-        wanted = (_span(pane.window), pane.info.index, False, None)
-        for earlier in reversed(panes):
-            found = tuple(earlier[name] for name in ("window", "index", "retraction", "withdrawn"))
-            if found == wanted:
-                earlier["withdrawn"] = step
-                return
+            for pane in moment.panes:
+                box = None if pane.retraction else next(boxes)
+                yield {
+                    "step": moment.step,
+                    "window": _span(pane.window),
+                    "name": window_in_words(pane.window),
+                    "timing": _TIMING.get(pane.info.timing.value, "unknown"),
+                    "index": pane.info.index,
+                    "nonspeculative": pane.info.nonspeculative_index,
+                    "last": pane.info.is_last and self.recording.is_grouped,
+                    "value": shorten(pane.value, _SHORT),
+                    "at": show_instant(pane.timestamp),
+                    "retraction": pane.retraction,
+                    "withdrawn": None if box is None else box.withdrawn,
+                    "by": "" if box is None else box.by,
+                }
 
     def _merges(self) -> Iterator[Plain]:
         for moment in self.moments:
-            for merge in self._merged(moment):
-                yield {
-                    "step": moment.step,
-                    "sources": [_span(source) for source in merge.sources],
-                    "into": _span(merge.into),
-                }
-
-    def _merged(self, moment: Moment) -> list[Merged]:
-        return [it.happening for it in moment.trace if isinstance(it.happening, Merged)]
-
-    def _reasons(self, moment: Moment) -> dict[tuple[Window, PaneInfo], str]:
-        """Which part of the trigger each pane came by. A host may emit in another order."""
-        fired = (traced.happening for traced in moment.trace)
-        return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
-
-    def _emitted(self, moment: Moment) -> list[Pane]:
-        return [output.effect for output in moment.outputs if isinstance(output.effect, Pane)]
-
-    def _dropped(self, moment: Moment) -> list[Drop]:
-        return [output.effect for output in moment.outputs if isinstance(output.effect, Drop)]
+            for merge in moment.merges:
+                sources = [_span(source) for source in merge.sources]
+                yield {"step": moment.step, "sources": sources, "into": _span(merge.into)}
 
     def _lives(self) -> Iterator[Plain]:
         """From which step to which step each window was there, and how it ended."""
-        lives: dict[Window, Plain] = {}
-        for moment in self.moments:
-            there = {view.window: view for view in moment.windows.get(self.key, ())}
-            merged = {source for merge in self._merged(moment) for source in merge.sources}
-            known = lives.keys() | there.keys()
-            for window in [window for window in lives if window not in there]:
-                fate = "merged" if window in merged else "expired"
-                yield lives.pop(window) | {"end": moment.step, "fate": fate}
-            # A window may come and go in one step, and only its panes show it. One that
-            # withdraws may be of a window that merged long ago.
-            panes = [it for it in self._emitted(moment) if not it.retraction]
-            panes = [pane for pane in panes if pane.window not in known]
-            for brief in dict.fromkeys(pane.window for pane in panes):
-                yield self._life(brief, moment.step) | {"end": moment.step, "fate": "expired"}
-            for window, view in there.items():
-                life = lives.setdefault(window, self._life(window, moment.step))
-                if view.closed and life["closed"] is None:
-                    life["closed"] = moment.step
-        yield from lives.values()
-
-    def _life(self, window: Window, step: int) -> Plain:
-        return {
-            "window": _span(window),
-            "name": _name(window),
-            "start": step,
-            "end": None,
-            "fate": None,
-            "closed": None,
-        }
+        for life in self.history.lives:
+            is_open = life.end is End.OPEN
+            yield {
+                "window": _span(life.window),
+                "name": window_in_words(life.window),
+                "start": life.opened,
+                "end": None if is_open else life.ended,
+                "fate": None if is_open else life.end.value,
+                "closed": life.closed,
+            }
 
     # -- what happened, in words ---------------------------------------------------------------
 
@@ -293,23 +233,13 @@ def _tone(sentence: Sentence) -> str:
     return _TONES[sentence.kind]
 
 
-def _lost(windows: Collection[Window], drops: Sequence[Drop]) -> tuple[str, str]:
-    """How much of an element was dropped: "", "some" of its windows, or "all"; and of "some",
-    how many."""
-    if not drops:
-        return "", ""
-    if any(drop.window is None for drop in drops) or len(windows) <= len(drops):
-        return "all", ""
-    return "some", f"dropped from {len(drops)} of {len(windows)} windows: "
-
-
 def _why(drop: Drop) -> str:
     if drop.error is not None:
         return f"{drop.reason.value}, {' '.join(drop.error.split())}"
     if drop.missed_by is None:
         return f"{drop.reason.value}, the trigger had finished"
     nearest_session = (
-        f", nearly joined {_name(drop.nearest_session)}" if drop.nearest_session else ""
+        f", nearly joined {window_in_words(drop.nearest_session)}" if drop.nearest_session else ""
     )
     return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearest_session}"
 
@@ -317,7 +247,7 @@ def _why(drop: Drop) -> str:
 def _view(view: WindowView, strategy: WindowingStrategy) -> Plain:
     return {
         "window": _span(view.window),
-        "name": _name(view.window),
+        "name": window_in_words(view.window),
         "closed": view.closed,
         "resting": view.resting,
         "forgotten": show_instant(strategy.forgotten(view.window)),

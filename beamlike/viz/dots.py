@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.model.windows import Window
 from beamlike.palette.colours import Palette
 from beamlike.viz.scene import Fate, Mark, Scene
 
@@ -269,9 +270,7 @@ class Dots:
         if self._crowded:
             return
         for running in self._scene.running:
-            left, right = (
-                self._labels.to_pixels(edge, 0)[0] for edge in self._scene.edges(running.window)
-            )
+            left, right = self._ends(running.window)
             across = self._scene.event.position(running.event)
             x, y = self._labels.to_pixels(across, running.at)
             places = []
@@ -301,34 +300,37 @@ class Dots:
         )
         text.set_gid("coin")
 
+    def _ends(self, window: Window) -> tuple[float, float]:
+        """Where a window begins and ends (pixels)."""
+        left, right = (self._labels.to_pixels(edge, 0)[0] for edge in self._scene.edges(window))
+        return left, right
+
+    def _open_at(self, mark: Mark) -> list[Window]:
+        """The windows that are there in the row of an element."""
+        lives = self._scene.lives
+        return [life.window for life in lives if life.opened <= mark.at <= life.ended]
+
     def _own_ends(self, mark: Mark) -> tuple[float, float] | None:
         """The ends (pixels) of the windows that an element is in; None if there are none."""
-        own = [
-            self._scene.edges(life.window)
-            for life in self._scene.lives
-            if life.window.start <= mark.event < life.window.end
-            and life.opened <= mark.at <= life.ended
+        around = [
+            self._ends(window)
+            for window in self._open_at(mark)
+            if window.start <= mark.event < window.end
         ]
-        if mark.refused or not own:
+        if mark.refused or not around:
             return None
-        ends = min(left for left, _ in own), max(right for _, right in own)
-        left, right = (self._labels.to_pixels(end, 0)[0] for end in ends)
-        return left, right
+        return min(left for left, _ in around), max(right for _, right in around)
 
     def _between_others(self, mark: Mark) -> tuple[float, float]:
         """The ends (pixels) of the room around an element that no window has that it is not in."""
         left, right = self._labels.axes.bbox.x0, self._labels.axes.bbox.x1
-        here = self._place(mark)[0]
-        for life in self._scene.lives:
-            if not life.opened <= mark.at <= life.ended:
-                continue
-            start, end = (
-                self._labels.to_pixels(edge, 0)[0] for edge in self._scene.edges(life.window)
-            )
-            if life.window.end <= mark.event:
-                left = max(left, min(end, here))
-            elif mark.event < life.window.start:
-                right = min(right, max(start, here))
+        across = self._place(mark)[0]
+        for window in self._open_at(mark):
+            start, end = self._ends(window)
+            if window.end <= mark.event:
+                left = max(left, min(end, across))
+            elif mark.event < window.start:
+                right = min(right, max(start, across))
         return left, right
 
     def _value(self, mark: Mark) -> None:

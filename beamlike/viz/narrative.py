@@ -1,6 +1,6 @@
 """The narrative of one key from a recording: a sentence for each event, and the reason."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from beamlike.machine.events import (
@@ -19,8 +19,8 @@ from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.script import Arrive
 from beamlike.viz import reasons as because
-from beamlike.viz.recording import Moment, Recording, WindowView
-from beamlike.viz.run_index import own_windows
+from beamlike.viz.moments import Moment, WindowView
+from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import KeyStory, Sentence, spoken, window_in_words
 from beamlike.viz.table import lost_elements, shorten
 from beamlike.viz.what_if import Rescue
@@ -55,10 +55,9 @@ class Narrator:
         found: set[Window] = set()
         for moment in self._recording.moments:
             found |= {view.window for view in moment.windows.get(self.key, ())}
-            found |= {o.effect.window for o in moment.outputs if o.effect.window is not None}
-            for traced in moment.trace:
-                if isinstance(traced.happening, Merged):
-                    found |= {traced.happening.into, *traced.happening.sources}
+            found |= {effect.window for effect in moment.effects if effect.window is not None}
+            for merge in moment.merges:
+                found |= {merge.into, *merge.sources}
         return found
 
     def all(self) -> KeyStory:
@@ -154,55 +153,52 @@ class Narrator:
             self._before = {view.window: view for view in views}
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
-        happenings = [traced.happening for traced in moment.trace]
-        drops = [happening for happening in happenings if isinstance(happening, Drop)]
-        merges = [happening for happening in happenings if isinstance(happening, Merged)]
+        drops = moment.traced(Drop)
         self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
         for drop in drops:
             if drop.element is not None:
                 yield self._dropped(moment, drop)
-        yield from self._arrivals(moment, drops, merges)
+        yield from self._arrivals(moment)
         withdrawn: list[Pane] = []
-        panes = iter([happening for happening in happenings if isinstance(happening, Fired)])
-        for output in moment.outputs:
-            effect = output.effect
-            if isinstance(effect, Drop):
-                continue
+        panes = iter(moment.traced(Fired))
+        for pane in moment.panes:
             if not self.is_grouped:
-                yield self._passed(moment, effect)
-            elif effect.retraction:
-                withdrawn.append(effect)
+                yield self._passed(moment, pane)
+            elif pane.retraction:
+                withdrawn.append(pane)
             else:
                 fired = next(panes)
                 for old in withdrawn:
                     yield self._withdrawn(moment, fired, old)
                 yield self._fired(moment, fired)
                 withdrawn = []
-        for it in happenings:
-            if isinstance(it, Suppressed):
-                yield self._silent(moment, it)
+        for silent in moment.traced(Suppressed):
+            yield self._silent(moment, silent)
         for drop in drops:
             if drop.element is None:
                 yield self._dropped(moment, drop)
-        yield from self._forgotten(moment, happenings)
+        yield from self._forgotten(moment)
 
     # -- what comes ------------------------------------------------------------------------
 
-    def _arrivals(
-        self, moment: Moment, drops: Sequence[Drop], merges: Sequence[Merged]
-    ) -> Iterator[Sentence]:
+    def _arrivals(self, moment: Moment) -> Iterator[Sentence]:
         home: dict[Window, Window] = {}
-        for merge in merges:
+        for merge in moment.merges:
             home |= dict.fromkeys(merge.sources, merge.into)
-        came = self._taken_in(moment, drops, home)
+        arrivals, _ = moment.arrivals(self._strategy.window_fn) if self.is_grouped else ([], [])
+        came: dict[Window, list[Element]] = {}
+        """What arrived for each window and was not dropped, as it was before any merging."""
+        for arrival in arrivals:
+            for window in arrival.taken:
+                came.setdefault(window, []).append(arrival.element)
         views = {view.window: view for view in moment.windows.get(self.key, ())}
         fired = {
-            traced.happening.window
-            for traced in moment.trace
-            if isinstance(traced.happening, Fired | Suppressed)
+            event.window for event in moment.happenings if isinstance(event, Fired | Suppressed)
         }
-        yield from self._homeless(moment, drops)
-        for merge in merges:
+        nowhere = [it.element for it in arrivals if not it.windows and not it.drops]
+        if nowhere:
+            yield self._homeless(moment, nowhere)
+        for merge in moment.merges:
             yield self._merged(moment, merge, came)
         for window, elements in came.items():
             into = home.get(window, window)
@@ -215,38 +211,15 @@ class Narrator:
                 text = f"Nothing comes out yet: {window_in_words(into)} {waits}."
                 yield Sentence(moment.step, "waiting", (into,), text)
 
-    def _taken_in(
-        self, moment: Moment, drops: Sequence[Drop], home: Mapping[Window, Window]
-    ) -> dict[Window, list[Element]]:
-        """What arrived for each window and was not dropped, as it was before any merging."""
-        came: dict[Window, list[Element]] = {}
-        # A window that has closed refuses after merging, others before.
-        lost = {(id(drop.element), drop.window) for drop in drops}
-        if not isinstance(moment.event, Arrive) or not self.is_grouped:
-            return came
-        for _, element in moment.event.elements:
-            for window in own_windows(self._strategy.window_fn, element):
-                if not lost & {(id(element), window), (id(element), home.get(window, window))}:
-                    came.setdefault(window, []).append(element)
-        return came
-
-    def _homeless(self, moment: Moment, drops: Sequence[Drop]) -> Iterator[Sentence]:
+    def _homeless(self, moment: Moment, elements: Sequence[Element]) -> Sentence:
         """Elements that the window function gave no window. Nothing else reports them."""
-        lost = {id(drop.element) for drop in drops}
-        if isinstance(moment.event, Arrive) and self.is_grouped:
-            nowhere = [
-                element
-                for _, element in moment.event.elements
-                if id(element) not in lost and not own_windows(self._strategy.window_fn, element)
-            ]
-            if nowhere:
-                one = len(nowhere) == 1
-                text = (
-                    f"{because.elements_in_words(nowhere)} {'is' if one else 'are'} in no window: "
-                    f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
-                    f"reports {'it' if one else 'them'}."
-                )
-                yield Sentence(moment.step, "homeless", (), text)
+        one = len(elements) == 1
+        text = (
+            f"{because.elements_in_words(elements)} {'is' if one else 'are'} in no window: "
+            f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
+            f"reports {'it' if one else 'them'}."
+        )
+        return Sentence(moment.step, "homeless", (), text)
 
     def _merged(self, moment: Moment, merge: Merged, came: dict[Window, list[Element]]) -> Sentence:
         live = sorted(
@@ -365,15 +338,11 @@ class Narrator:
         text = f"{window_in_words(fired.window)} {verb}{path}: {why}."
         return Sentence(moment.step, "suppressed", (fired.window,), text)
 
-    def _forgotten(self, moment: Moment, happenings: Iterable[object]) -> Iterator[Sentence]:
+    def _forgotten(self, moment: Moment) -> Iterator[Sentence]:
         if not isinstance(moment.event, AdvanceWatermark):
             return
         left = {view.window for view in moment.windows.get(self.key, ())}
-        spoke = {
-            happening.window
-            for happening in happenings
-            if isinstance(happening, Fired | Suppressed | Drop)
-        }
+        spoke = {event.window for event in moment.happenings if not isinstance(event, Merged)}
         for window, view in self._before.items():
             if window in left or window in spoke:
                 continue

@@ -10,7 +10,7 @@ What is drawn is a `Scene` of plain values, or several, one above the other or s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from math import ceil
@@ -27,9 +27,10 @@ from beamlike.palette.colours import DARK, LIGHT, Palette, timing_of
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.dots import dot_style
+from beamlike.viz.moments import busiest, keys_of
 from beamlike.viz.painting import Panel
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import busiest, identity, keys_of
+from beamlike.viz.run_index import identity
 from beamlike.viz.saving import frames_of, shown_in_notebooks
 from beamlike.viz.scene import Box, End, Fate, Scene
 from beamlike.viz.staging import scenes_of
@@ -340,38 +341,31 @@ def legend(figure: Any, entries: Sequence[str], columns: int, palette: Palette) 
 def _handle(name: str, palette: Palette) -> Any:
     from matplotlib.lines import Line2D
 
-    def line(colour: str, **style: Any) -> Any:
-        return Line2D([], [], color=colour, **style)
-
-    def dot() -> Any:
-        style = dot_style(Fate(name), palette)
-        face, edge = (style.get(part, palette.muted) for part in ("facecolor", "edgecolor"))
-        size = style["s"] ** 0.5
-        looks = {"markersize": size, "markerfacecolor": face, "markeredgecolor": edge}
-        return line(face, marker=style["marker"], ls="none", markeredgewidth=style["lw"], **looks)
-
-    lines: Mapping[str, Callable[[], Any]] = {
-        **{fate.value: dot for fate in Fate},
-        SO_FAR: lambda: line(palette.muted, marker="$=7$", ls="none", ms=15, mew=0),
-        "window expires": lambda: line(palette.muted, lw=2.5, alpha=0.65),
-        "withdrawal": lambda: line(palette.muted, lw=1.3, ls=(0, (2, 2))),
-        "watermark": lambda: line(palette.water, lw=1.9, ls=(0, (3.2, 1.4))),
-        "event time = processing time": lambda: line(palette.muted, lw=1.2, ls=(0, (1, 3))),
+    quiet = {"color": palette.muted}
+    lines: Mapping[str, dict[str, Any]] = {
+        SO_FAR: {**quiet, "marker": "$=7$", "ls": "none", "ms": 15, "mew": 0},
+        "window expires": {**quiet, "lw": 2.5, "alpha": 0.65},
+        "withdrawal": {**quiet, "lw": 1.3, "ls": (0, (2, 2))},
+        "watermark": {"color": palette.water, "lw": 1.9, "ls": (0, (3.2, 1.4))},
+        "event time = processing time": {**quiet, "lw": 1.2, "ls": (0, (1, 3))},
+        **{fate.value: _dot(fate, palette) for fate in Fate},
     }
-    return lines[name]() if name in lines else _pane(name, palette)
+    return Line2D([], [], **lines[name]) if name in lines else _pane(name, palette)
+
+
+def _dot(fate: Fate, palette: Palette) -> dict[str, Any]:
+    style = dot_style(fate, palette)
+    face, edge = (style.get(part, palette.muted) for part in ("facecolor", "edgecolor"))
+    looks = {"ms": style["s"] ** 0.5, "mfc": face, "mec": edge, "mew": style["lw"]}
+    return {"color": face, "marker": style["marker"], "ls": "none", **looks}
 
 
 def _pane(name: str, palette: Palette) -> Any:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    timing = next((it for it, words in _TIMINGS.items() if words == name), "")
+    timing = next((timing for timing, words in _TIMINGS.items() if words == name), "")
     look, colour = timing_of(timing), palette.of(timing)
+    edge: dict[str, Any] = {"edgecolor": to_rgba(colour), "lw": 1.5, "hatch": look.hatch}
     outline = (0, look.dashes) if look.dashes else "-"
-    style: dict[str, Any] = {
-        "edgecolor": to_rgba(colour),
-        "lw": 1.5,
-        "ls": outline,
-        "hatch": look.hatch,
-    }
-    return Patch(facecolor=to_rgba(colour, look.ground), **style)
+    return Patch(facecolor=to_rgba(colour, look.ground), ls=outline, **edge)

@@ -13,7 +13,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration, show_instant
 from beamlike.model.windowfns import MergingWindowFn, WindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
-from beamlike.viz.recording import Moment, WindowView
+from beamlike.viz.moments import Moment, WindowView
 from beamlike.viz.sentences import window_in_words
 from beamlike.viz.table import shorten
 

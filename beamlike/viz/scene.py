@@ -242,29 +242,28 @@ class Scene:
             + f"; {how_many(len({life.window for life in self.lives}), 'window')}, "
             f"{how_many(len(self.boxes), 'pane')}.",
         ]
-        sentences += _first_sentences([_text(box) for box in self.boxes], "pane")
         merges = [life for life in self.lives if len(life.sources) > 1]
-        sentences += _first_sentences(
-            [
+        drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
+        partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
+        told = {
+            "pane": [_text(box) for box in self.boxes],
+            "merge": [
                 f"{how_many(len(merge.sources), 'window')} merged into {merge.window}."
                 for merge in merges
             ],
-            "merge",
-        )
-        drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
-        sentences += _first_sentences(
-            [
+            "dropped element": [
                 f"Dropped: {drop.label} at {show_instant(drop.event)}"
                 + (f", {drop.reason}." if drop.reason else ".")
                 for drop in drops
             ],
-            "dropped element",
-        )
-        partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
-        sentences += _first_sentences(
-            [f"{it.label} at {show_instant(it.event)} was {it.reason}." for it in partly],
-            "element dropped from a part of its windows",
-        )
+            "element dropped from a part of its windows": [
+                f"{mark.label} at {show_instant(mark.event)} was {mark.reason}." for mark in partly
+            ],
+        }
+        for noun, texts in told.items():
+            sentences += texts[:_MOST_TOLD]
+            if len(texts) > _MOST_TOLD:
+                sentences.append(f"And {how_many(len(texts) - _MOST_TOLD, f'more {noun}')}.")
         return " ".join(sentences)
 
 
@@ -272,8 +271,3 @@ def _text(box: Box) -> str:
     where = "" if isinstance(box.window, GlobalWindow) else f" of {box.window}"
     withdrawn = "" if box.withdrawn is None else ", withdrawn later"
     return f"Pane {box.name}{where}: {box.label}{withdrawn}."
-
-
-def _first_sentences(sentences: list[str], noun: str) -> list[str]:
-    more = len(sentences) - _MOST_TOLD
-    return sentences[:_MOST_TOLD] + ([f"And {how_many(more, f'more {noun}')}."] if more > 0 else [])

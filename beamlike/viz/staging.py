@@ -6,14 +6,20 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.machine.events import AdvanceClock
+from beamlike.machine.events import AdvanceClock, Merged
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.script import Arrive, Run
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, TracedEvent
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import KeyHistory
+from beamlike.viz.moments import KeyParts, Moment, moments_of
 from beamlike.viz.recording import Recording
+from beamlike.viz.run_index import identity
 from beamlike.viz.scene import FoldLabel, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
 
@@ -38,13 +44,28 @@ def scenes_of(
     """A scene for each of these keys, with the same rows and the same event time.
 
     Args:
-        run: A run of any host. Where it has no trace, merges are worked out from the strategy.
+        run: A run of any host. Where it has no trace, its merges are found by a replay.
         strategy: How it was windowed; without it windows show from their first pane on, and without
             their expiry.
         keys: The keys, which are in the recording.
         recording: The run step by step; with it, the values of windows so far are there.
     """
-    return scenes_of_histories([KeyHistory(run, strategy, key, recording) for key in keys])
+    if recording is None and strategy is not None and strategy.is_merging and not run.trace:
+        run = attrs.evolve(run, trace=_merges_of(run, strategy))
+    moments = moments_of(run) if recording is None else recording.moments
+    parts = KeyParts.all_of(moments)
+    return scenes_of_histories(
+        [
+            KeyHistory(parts.get(identity(key), KeyParts(key)).cut(moments), strategy, key)
+            for key in keys
+        ]
+    )
+
+
+def _merges_of(run: Run, strategy: WindowingStrategy) -> tuple[TracedEvent, ...]:
+    """The merges of a run without a trace. They are the same whatever panes hold."""
+    replayed = run_in_memory(Grouping(strategy, Count(), OnFailure.DROP), run.script)
+    return tuple(traced for traced in replayed.trace if isinstance(traced.happening, Merged))
 
 
 def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:
@@ -69,7 +90,7 @@ def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:
             ticks=rows.ticks,
             folds=rows.folds,
             ideal=() if rows.clock is None else tuple(rows.clock.ideal(event, span)),
-            skew=None if rows.clock is None else rows.clock.skew(rows, parts[0].run, span),
+            skew=None if rows.clock is None else rows.clock.skew(rows, parts[0].moments, span),
             arrival_axis="order of arrival" if rows.clock is None else "processing time",
         )
         for part in parts
@@ -93,16 +114,12 @@ class _Clock:
     rows: float
 
     @classmethod
-    def of(cls, run: Run) -> "_Clock | None":
+    def of(cls, moments: Sequence[Moment]) -> "_Clock | None":
         """None if processing time does not move while something happens."""
-        readings = [
-            clock
-            for step, (_, clock) in zip(run.script, run.clocks(), strict=True)
-            if not isinstance(step, AdvanceClock)
-        ]
+        readings = [it.clock for it in moments if not isinstance(it.event, AdvanceClock)]
         if len(set(readings)) < 2:
             return None
-        last = run.clocks()[-1][1]
+        last = moments[-1].clock
         time = FoldedTime.sparing([*readings, last])
         return cls(time, readings[0], last, max(len({*readings, last}), _FEWEST))
 
@@ -129,10 +146,10 @@ class _Clock:
             for at in sorted({first, last, *(bend for bend in bends if first < bend < last)}):
                 yield self.row(at), at
 
-    def skew(self, rows: "_Rows", run: Run, span: tuple[int, int]) -> Skew | None:
+    def skew(self, rows: "_Rows", moments: Sequence[Moment], span: tuple[int, int]) -> Skew | None:
         """The longest distance of the watermark from that line; None if there is none."""
         first, last = max(span[0], self.start), min(span[1], self.end)
-        clocks = {rows.at[step]: clock for step, (_, clock) in enumerate(run.clocks())}
+        clocks = {rows.at[moment.step]: moment.clock for moment in moments}
         found = [
             Skew(to, self.row(to), row, clocks[row] - to)
             for row, to in rows.watermark
@@ -159,31 +176,31 @@ class _Rows:
 
     @classmethod
     def of(cls, parts: Sequence[KeyHistory]) -> "_Rows":
-        run = parts[0].run
-        clock = _Clock.of(run)
+        moments = parts[0].moments
+        clock = _Clock.of(moments)
         if clock is None:
-            return cls._in_order(run, parts)
-        at = {number: clock.row(now) for number, (_, now) in enumerate(run.clocks())}
-        moves = tuple(_moves(run, at))
+            return cls._in_order(moments, parts)
+        at = {moment.step: clock.row(moment.clock) for moment in moments}
+        moves = tuple(_moves(moments, at))
         return cls(at, tuple(clock.ticks()), tuple(clock.folds()), moves, 0.0, clock)
 
     @classmethod
-    def _in_order(cls, run: Run, parts: Sequence[KeyHistory]) -> "_Rows":
+    def _in_order(cls, moments: Sequence[Moment], parts: Sequence[KeyHistory]) -> "_Rows":
         """A row for each step that is shown; those left out happen with the next one."""
         at: dict[int, float] = {}
         ticks: list[Tick] = []
         folds: list[FoldLabel] = []
-        for row, (number, left_out) in enumerate(_shown_steps(run, parts)):
+        for row, (number, left_out) in enumerate(_shown_steps(moments, parts)):
             if left_out:
                 folds.append(FoldLabel(row - 0.5, f"{left_out} steps without news left out"))
             at |= dict.fromkeys(range(len(at), number + 1), float(row))
             ticks.append(Tick(row, f"step {number}"))
-        return cls(at, tuple(ticks), tuple(folds), tuple(_moves(run, at)), _FIRES, None)
+        return cls(at, tuple(ticks), tuple(folds), tuple(_moves(moments, at)), _FIRES, None)
 
 
-def _moves(run: Run, at: dict[int, float]) -> Iterator[tuple[float, int]]:
+def _moves(moments: Sequence[Moment], at: dict[int, float]) -> Iterator[tuple[float, int]]:
     """Row and watermark of each move; of those in one row only the last."""
-    there = {at[step]: watermark for step, (watermark, _) in enumerate(run.clocks()) if step in at}
+    there = {at[moment.step]: moment.watermark for moment in moments if moment.step in at}
     before = MIN_TIMESTAMP
     for row, watermark in there.items():
         if watermark > before:
@@ -191,10 +208,12 @@ def _moves(run: Run, at: dict[int, float]) -> Iterator[tuple[float, int]]:
         before = watermark
 
 
-def _shown_steps(run: Run, parts: Sequence[KeyHistory]) -> Iterator[tuple[int, int]]:
+def _shown_steps(
+    moments: Sequence[Moment], parts: Sequence[KeyHistory]
+) -> Iterator[tuple[int, int]]:
     """The steps to show, each with the number of those left out before it."""
     eventful = {number for part in parts for number in part.eventful}
-    moves = {number for number, step in enumerate(run.script) if not isinstance(step, Arrive)}
+    moves = {moment.step for moment in moments if not isinstance(moment.event, Arrive)}
     last = max(eventful | moves, default=0)
     uneventful: list[int] = []
     for number in sorted(eventful | moves):

@@ -4,8 +4,7 @@ This is what a person reads when a test fails, so every line says one thing: wha
 where the watermark went, which windows merged, what came out and why.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
@@ -13,16 +12,11 @@ import attrs
 
 from beamlike.errors import RecordingError
 from beamlike.machine.events import (
-    AdvanceClock,
     AdvanceWatermark,
     Drop,
-    Element,
-    Fired,
-    Merged,
     Pane,
     RowProblem,
     Suppressed,
-    TraceEvent,
 )
 from beamlike.model.fingerprint import how_many, on_one_line
 from beamlike.model.options import whole_number
@@ -30,9 +24,10 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, sho
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
-from beamlike.viz.axis import TextAxis, assigned
+from beamlike.viz.axis import TextAxis
 from beamlike.viz.cells import cells, columns, cut, padded
-from beamlike.viz.run_index import busiest, by_step, identity, is_dropped, keys_of
+from beamlike.viz.moments import Arrival, KeyParts, Moment, busiest, keys_of, moments_of
+from beamlike.viz.run_index import identity
 from beamlike.viz.table import lost_elements, shorten, show_clock
 
 
@@ -121,11 +116,12 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
     keys = keys_of(run)
     if not keys:
         return "(no elements, nothing came out)"
-    width = max(width, _NARROWEST)
-    axis = TextAxis.of(run, width - _GUTTER, window_fn)
+    width, moments = max(width, _NARROWEST), moments_of(run)
+    axis = TextAxis.of(moments, width - _GUTTER, window_fn)
     shown = busiest(run, keys, _MOST_KEYS)
     room = min(max(_LINES // len(shown), _LEAST_LINES), _MOST_LINES)
-    blocks = [_Block(run, key, axis, window_fn) for key in shown]
+    parts = KeyParts.all_of(moments)
+    blocks = [_Block(key, parts[identity(key)].cut(moments), axis, window_fn) for key in shown]
     drawn = [["", *block.lines(room)] for block in blocks]
     off_axis = any(block.leaves_axis for block in blocks)
     lines = [LEGEND]
@@ -148,9 +144,11 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
 class _Block:
     """The lines of one key."""
 
-    def __init__(self, run: Run, key: Any, axis: TextAxis, window_fn: WindowFn | None) -> None:
-        self.run = run
+    def __init__(
+        self, key: Any, moments: Sequence[Moment], axis: TextAxis, window_fn: WindowFn | None
+    ) -> None:
         self.key = key
+        self.moments = moments
         self.axis = axis
         self.window_fn = window_fn
         self.watermark = MIN_TIMESTAMP
@@ -172,47 +170,41 @@ class _Block:
 
     def _entries(self) -> Iterator[DrawnStep]:
         """Each step that concerns this key, from its first element on."""
-        effects_of, story_of = by_step(self.run, self.key)
-        wanted, began = identity(self.key), False
-        for number, step in enumerate(self.run.script):
-            before = self.watermark
-            if isinstance(step, AdvanceWatermark):
-                self.watermark = step.to
-            mine: list[Element] = []
-            if isinstance(step, Arrive):
-                mine = [element for key, element in step.elements if identity(key) == wanted]
+        began = False
+        for moment in self.moments:
+            before, self.watermark = self.watermark, moment.watermark
+            mine, is_arrival = moment.elements, isinstance(moment.event, Arrive)
             began = began or bool(mine)
-            if not began or (isinstance(step, Arrive) and not mine):
+            if not began or (is_arrival and not mine):
                 continue
-            trace, effects = story_of.get(number, []), effects_of.get(number, [])
-            drops = [effect for effect in effects if isinstance(effect, Drop)]
-            if isinstance(step, Arrive):
-                name, row = self._elements(mine, drops, before)
+            arrivals, _ = moment.arrivals(self.window_fn)
+            partly = {id(d): f" {it.refused}," for it in arrivals if it.refused for d in it.drops}
+            if is_arrival:
+                name, row = self._elements(moment, before, partly)
             else:
-                name, row = self._clock(step)
-            merges = [happening for happening in trace if isinstance(happening, Merged)]
-            below = self._opened(mine, merges, effects), self._happenings(merges, effects, trace)
+                name, row = self._clock(moment)
+            below = self._opened(moment, arrivals), self._happenings(moment, partly)
             yield DrawnStep(
-                number,
+                moment.step,
                 name,
                 row,
                 tuple(line for lines in below for line in lines),
                 elements=len(mine),
-                panes=sum(isinstance(effect, Pane) and not effect.retraction for effect in effects),
-                drops=len(drops),
+                panes=sum(not pane.retraction for pane in moment.panes),
+                drops=len(moment.drops),
             )
 
     # -- what happens ------------------------------------------------------------------------
 
     def _elements(
-        self, elements: Sequence[Element], drops: Sequence[Drop], watermark: int
+        self, moment: Moment, watermark: int, partly: Mapping[int, str]
     ) -> tuple[str, str]:
-        row = self._row()
+        row, elements = self._row(), moment.elements
         marks = [(e.timestamp, "o" if e.timestamp < watermark else "*") for e in elements]
         marks += [
             (drop.timestamp, "x")
-            for drop in drops
-            if drop.timestamp is not None and not self._partly(drop, drops)
+            for drop in moment.drops
+            if drop.timestamp is not None and id(drop) not in partly
         ]
         for timestamp, mark in marks:
             row[self.axis.column(timestamp)] = mark
@@ -221,29 +213,24 @@ class _Block:
             values = f"+ {how_many(len(elements), 'element')}"
         return values, "".join(row)
 
-    def _clock(self, step: AdvanceWatermark | AdvanceClock) -> tuple[str, str]:
+    def _clock(self, moment: Moment) -> tuple[str, str]:
         row = self._row()
-        if isinstance(step, AdvanceWatermark):
-            column, text = self.axis.column(step.to), show_instant(step.to)
-            if step.to > self.axis.end:
+        if isinstance(moment.event, AdvanceWatermark):
+            column, text = self.axis.column(moment.watermark), show_instant(moment.watermark)
+            if moment.watermark > self.axis.end:
                 row[column] = ">"
             _beside(row, text, column, column)
             return "watermark", "".join(row)
-        return _clock(step.to), "".join(row)
+        return _clock(moment.clock), "".join(row)
 
     # -- what comes of it --------------------------------------------------------------------
 
-    def _opened(
-        self, elements: Sequence[Element], merges: Sequence[Merged], effects: Sequence[Any]
-    ) -> Iterator[str]:
+    def _opened(self, moment: Moment, arrivals: Sequence[Arrival]) -> Iterator[str]:
         """Windows that an element opened and that did not merge at once."""
-        merging = {window for merge in merges for window in merge.sources}
-        # A window that refused one element may have taken another.
-        taken = Counter[Window | None](assigned(elements, self.window_fn))
-        taken.subtract(effect.window for effect in effects if isinstance(effect, Drop))
-        opened = {window for window, count in taken.items() if window and count > 0}
+        merging = {window for merge in moment.merges for window in merge.sources}
+        opened = {window for arrival in arrivals for window in arrival.taken}
         opened -= self.seen | merging
-        self.seen |= opened | {merge.into for merge in merges}
+        self.seen |= opened | {merge.into for merge in moment.merges}
         lanes: list[tuple[list[str], int]] = []
         for window in sorted(opened, key=lambda w: (w.start, w.end)):
             first, last = self.axis.span(window)
@@ -259,27 +246,24 @@ class _Block:
         if len(lanes) > _MOST_LANES:
             yield _gutter("") + f"... {len(opened)} windows opened in all"
 
-    def _happenings(
-        self, merges: Sequence[Merged], effects: Sequence[Any], trace: Sequence[TraceEvent]
-    ) -> Iterator[str]:
-        reasons = iter([happening.by for happening in trace if isinstance(happening, Fired)])
-        for effect in effects:
-            if isinstance(effect, Drop) and effect.missed_by is not None:
-                yield from self._dropped(effect, self._partly(effect, effects))
-        for merge in merges:
+    def _happenings(self, moment: Moment, partly: Mapping[int, str]) -> Iterator[str]:
+        reasons = moment.reasons
+        for drop in moment.drops:
+            if drop.missed_by is not None:
+                yield from self._dropped(drop, partly.get(id(drop), ""))
+        for merge in moment.merges:
             text = f"from {len(merge.sources)} windows"
             yield from self._bar("merged", merge.into, text, parts=merge.sources)
-        for effect in effects:
+        for effect in moment.effects:
             if isinstance(effect, Pane):
-                by = None if effect.retraction else next(reasons, None)
-                yield from self._pane(effect, by)
+                by = reasons.get((effect.window, effect.info), "")
+                yield from self._pane(effect, "" if effect.retraction else by)
             elif effect.missed_by is None:
                 yield from self._dropped(effect)
-        for happening in trace:
-            if isinstance(happening, Suppressed):
-                yield from self._bar("no pane", happening.window, f"nothing new, {happening.by}")
+        for silent in moment.traced(Suppressed):
+            yield from self._bar("no pane", silent.window, f"nothing new, {silent.by}")
 
-    def _pane(self, pane: Pane, by: str | None) -> Iterator[str]:
+    def _pane(self, pane: Pane, by: str) -> Iterator[str]:
         info = pane.info
         label = f"{info.timing.value} #{info.index}"
         label = f"retract {label}" if pane.retraction else label + " last" * info.is_last
@@ -287,20 +271,6 @@ class _Block:
         if pane.timestamp != pane.window.max_timestamp:
             text += f" at {show_instant(pane.timestamp)}"
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
-
-    def _partly(self, drop: Drop, effects: Sequence[Any]) -> str:
-        """From how many of its windows an element was dropped, if not from all of them."""
-        if not isinstance(drop.element, Element) or drop.window is None:
-            return ""
-        windows = set(assigned([drop.element], self.window_fn))
-        refused = {
-            effect.window
-            for effect in effects
-            if isinstance(effect, Drop) and is_dropped(drop.element, effect)
-        }
-        if len(refused) >= len(windows):
-            return ""
-        return f" dropped from {len(refused)} of {len(windows)} windows,"
 
     def _dropped(self, drop: Drop, partly: str = "") -> Iterator[str]:
         room = self.axis.columns

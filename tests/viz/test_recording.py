@@ -44,7 +44,8 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.explain import explain
-from beamlike.viz.recording import Recording, WindowView
+from beamlike.viz.moments import WindowView
+from beamlike.viz.recording import Recording
 from tests.support.generated.scenarios import any_scenario
 
 MINUTE = IntervalWindow(0, 60_000)

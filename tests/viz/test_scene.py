@@ -15,7 +15,7 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
 from beamlike.testing.streams.finished import FinishedTestStream
-from beamlike.viz.run_index import keys_of
+from beamlike.viz.moments import keys_of
 from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
@@ -262,6 +262,24 @@ def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
         (Fate.TAKEN, ""),
         (Fate.DROPPED, "closed"),
     ]
+
+
+def test_a_session_whose_trigger_finished_stays_as_it_was_when_it_refuses_elements() -> None:
+    strategy = WindowingStrategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", "1 minute")
+    both = Arrive((("k", Element(1, 1)), ("k", Element(2, 2))))
+    run = run_in_memory(Grouping(strategy, Collect()), (both, AdvanceWatermark(12), both))
+
+    for shown in (run, attrs.evolve(run, trace=())):
+        assert scene_of(shown, strategy, "k").lives == (
+            Life(
+                IntervalWindow(1, 12),
+                0.0,
+                2.5,
+                End.OPEN,
+                (IntervalWindow(1, 11), IntervalWindow(2, 12)),
+                closed=1.5,
+            ),
+        )
 
 
 def test_equal_elements_of_one_step_are_one_mark_with_their_number() -> None:

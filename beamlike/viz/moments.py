@@ -1,0 +1,301 @@
+"""A run cut into moments: what came, happened and came out in each step, of all keys or of one."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from beamlike.machine.events import (
+    Drop,
+    Effect,
+    Element,
+    Fired,
+    Merged,
+    Pane,
+    Suppressed,
+    TraceEvent,
+)
+from beamlike.machine.reference.next_timers import NextTimers
+from beamlike.machine.reference.running import Now, TriggerView
+from beamlike.machine.reference.state import KeyState, WindowState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.panes import PaneInfo
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
+from beamlike.runtime.script import Arrive, Output, Run, ScriptStep, TracedEvent
+from beamlike.viz.run_index import identity, own_windows, take_drops
+from beamlike.viz.table import shorten
+
+Item = TypeVar("Item", Output, TracedEvent)
+Happening = TypeVar("Happening", Merged, Fired, Suppressed, Drop)
+
+_LABEL: Final = 36
+"""Characters of a value inside the figure."""
+
+
+@attrs.frozen
+class WindowView:
+    """What is remembered of one window of one key.
+
+    Args:
+        window: The window.
+        closed: Its trigger has finished: it accepts nothing, and only waits to be forgotten.
+        trigger: Its trigger tree.
+        waiting: Elements that came since its last pane.
+        last_pane: Its last pane; None if it has had none. A closed one no longer knows.
+        expires: The last watermark (ms) at which it accepts data. One that is kept although the
+            watermark is past it is retained, see `LateCheck.RETAIN`.
+        next_timers: When it changes although no element comes: once the watermark, or the clock, is
+            strictly past these (ms).
+        resting: It has expired, and is kept for what may still reach it.
+        running: The value of a pane that fired now, in words; "" if it would have nothing new.
+    """
+
+    window: Window
+    closed: bool
+    trigger: TriggerView
+    waiting: int
+    last_pane: PaneInfo | None
+    expires: int
+    next_timers: NextTimers
+    resting: bool = False
+    running: str = attrs.field(default="", eq=False)
+
+    @classmethod
+    def of(
+        cls, machine: Grouping, window: Window, remembered: WindowState, watermark: int, clock: int
+    ) -> "WindowView":
+        """Describe a window as a machine remembers it when the clocks stand so (ms)."""
+        alone = KeyState(watermark, clock, watermark, {window: remembered})
+        return cls(
+            window,
+            remembered.closed,
+            machine.trigger.view(remembered.trigger, Now(window, watermark, clock)),
+            remembered.new_elements,
+            remembered.last_pane,
+            machine.strategy.expiry(window),
+            machine.next_timers(alone),
+            not remembered.closed and watermark > machine.strategy.expiry(window),
+            _running_value(machine, remembered),
+        )
+
+
+def _running_value(machine: Grouping, remembered: WindowState) -> str:
+    """The value of a pane that fired now, in words; "" if nothing came since the last one."""
+    if remembered.closed or not remembered.new_elements:
+        return ""
+    try:
+        return shorten(machine.combine.extract(remembered.accumulator), _LABEL)
+    except Exception:  # a function of the user's own, which says so once the pane fires
+        return ""
+
+
+@attrs.frozen
+class Arrival:
+    """An element that came, the windows that it was for, and its drops in these."""
+
+    element: Element
+    windows: tuple[Window, ...]
+    drops: tuple[Drop, ...]
+
+    @property
+    def lost(self) -> str:
+        """How much of it was dropped: "", ``some`` of its windows, or ``all``."""
+        if not self.drops:
+            return ""
+        homeless = any(drop.window is None for drop in self.drops)
+        return "all" if homeless or len(self.drops) >= len(set(self.windows)) else "some"
+
+    @property
+    def taken(self) -> list[Window]:
+        """The windows that took it."""
+        refused = {drop.window for drop in self.drops}
+        return [it for it in self.windows if it not in refused and self.lost != "all"]
+
+    @property
+    def refused(self) -> str:
+        """From how many of its windows it was dropped, if not from all."""
+        many = f"{len(self.drops)} of {len(set(self.windows))}"
+        return f"dropped from {many} windows" if self.lost == "some" else ""
+
+
+@attrs.frozen
+class Moment:
+    """A step of the script, and the state after it.
+
+    Args:
+        step: The number of the step, from 0.
+        event: The step.
+        watermark: The input watermark (ms).
+        clock: Processing time (ms).
+        output_watermark: The output watermark (ms).
+        windows: The windows that are remembered of each key, in order of start and end. A key
+            is here from its first element on. Without a recording there are none.
+        trace: What happened in the step.
+        outputs: What came out in the step.
+    """
+
+    step: int
+    event: ScriptStep
+    watermark: int
+    clock: int
+    output_watermark: int
+    windows: Mapping[Any, tuple[WindowView, ...]]
+    trace: tuple[TracedEvent, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def elements(self) -> list[Element]:
+        """What arrived, of any key."""
+        return [element for _, element in _arrived(self.event)]
+
+    @property
+    def effects(self) -> list[Effect]:
+        """The panes and drops that came out, of any key."""
+        return [output.effect for output in self.outputs]
+
+    @property
+    def panes(self) -> list[Pane]:
+        """The panes that came out, withdrawals too."""
+        return [effect for effect in self.effects if isinstance(effect, Pane)]
+
+    @property
+    def drops(self) -> list[Drop]:
+        """What was dropped."""
+        return [effect for effect in self.effects if isinstance(effect, Drop)]
+
+    @property
+    def happenings(self) -> list[TraceEvent]:
+        """What the trace says, of any key."""
+        return [traced.happening for traced in self.trace]
+
+    def traced(self, event_class: type[Happening]) -> list[Happening]:
+        """The events of one class in the trace."""
+        return [happening for happening in self.happenings if isinstance(happening, event_class)]
+
+    @property
+    def merges(self) -> list[Merged]:
+        """The merges in the trace."""
+        return self.traced(Merged)
+
+    @property
+    def reasons(self) -> dict[tuple[Window, PaneInfo], str]:
+        """Which part of the trigger each pane came by. A host may emit in another order."""
+        return {(fired.window, fired.pane.info): fired.by for fired in self.traced(Fired)}
+
+    def arrivals(self, window_fn: WindowFn | None) -> tuple[list[Arrival], list[Drop]]:
+        """The elements with their drops, and the drops of other elements: of those that were
+        accepted, or combined before."""
+        drops, arrivals = self.drops, list[Arrival]()
+        for element in self.elements:
+            windows = own_windows(window_fn, element)
+            mine = take_drops(element, drops, max(len(set(windows)), 1))
+            arrivals.append(Arrival(element, windows, tuple(mine)))
+        return arrivals, drops
+
+    def running(self, key: Any) -> Mapping[int, tuple[str, Window]]:
+        """The values of windows so far, in words, each by the last element of the moment that lies
+        in it; of a moment as this key saw it.
+
+        It is known of windows that have something new, and of elements that lie in no other window.
+        """
+        windows = {view.window: view.running for view in self.windows.get(key, ())}
+        last: dict[Window, int] = {}
+        for number, element in enumerate(self.elements):
+            around = [w for w in windows if w.start <= element.timestamp <= w.max_timestamp]
+            if len(around) == 1:
+                last[around[0]] = number
+        return {number: (windows[w], w) for w, number in last.items() if windows[w]}
+
+
+def moments_of(run: Run) -> tuple[Moment, ...]:
+    """The moments of a run of any host, without the windows that are remembered."""
+    outputs, trace = by_step(run.outputs), by_step(run.trace)
+    return tuple(
+        Moment(
+            number,
+            step,
+            watermark,
+            clock,
+            MIN_TIMESTAMP,
+            {},
+            tuple(trace.get(number, ())),
+            tuple(outputs.get(number, ())),
+        )
+        for number, (step, (watermark, clock)) in enumerate(
+            zip(run.script, run.clocks(), strict=True)
+        )
+    )
+
+
+def by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
+    """Outputs, or events of a trace, by the step that they belong to."""
+    steps: dict[int, list[Item]] = {}
+    for item in items:
+        steps.setdefault(item.step, []).append(item)
+    return steps
+
+
+_OfStep = tuple[list[tuple[Hashable, Element]], list[Output], list[TracedEvent]]
+
+
+@attrs.frozen
+class KeyParts:
+    """What belongs to one key: by its step, what came, what came out, and what happened."""
+
+    key: Any
+    _steps: dict[int, _OfStep] = attrs.field(factory=lambda: defaultdict(lambda: ([], [], [])))
+
+    @classmethod
+    def all_of(cls, moments: Iterable[Moment]) -> dict[Hashable, "KeyParts"]:
+        """What belongs to each key, by `identity`, in the order in which they came."""
+        parts: dict[Hashable, KeyParts] = {}
+
+        def of(key: Any, step: int) -> _OfStep:
+            return parts.setdefault(identity(key), cls(key))._steps[step]
+
+        for moment in moments:
+            for pair in _arrived(moment.event):
+                of(pair[0], moment.step)[0].append(pair)
+            for output in moment.outputs:
+                of(output.key, moment.step)[1].append(output)
+            for traced in moment.trace:
+                of(traced.key, moment.step)[2].append(traced)
+        return parts
+
+    @property
+    def size(self) -> int:
+        """How many elements, panes and drops there are."""
+        return sum(len(came) + len(outputs) for came, outputs, _ in self._steps.values())
+
+    def cut(self, moments: Sequence[Moment]) -> tuple[Moment, ...]:
+        """Moments as this key saw them. Clocks and the output watermark are those of all keys."""
+        return tuple(map(self._cut, moments))
+
+    def _cut(self, moment: Moment) -> Moment:
+        came, outputs, trace = self._steps.get(moment.step, ((), (), ()))
+        return attrs.evolve(
+            moment,
+            event=Arrive(tuple(came)) if isinstance(moment.event, Arrive) else moment.event,
+            windows={self.key: moment.windows[self.key]} if self.key in moment.windows else {},
+            trace=tuple(trace),
+            outputs=tuple(outputs),
+        )
+
+
+def keys_of(run: Run) -> list[Any]:
+    """The keys of a run, in the order in which they came."""
+    return [parts.key for parts in KeyParts.all_of(moments_of(run)).values()]
+
+
+def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
+    """So many keys with the most elements, panes and drops, in the order given."""
+    sizes = {name: parts.size for name, parts in KeyParts.all_of(moments_of(run)).items()}
+    chosen = set(sorted(map(identity, keys), key=lambda name: -sizes[name])[:most])
+    return [key for key in keys if identity(key) in chosen]
+
+
+def _arrived(event: ScriptStep) -> tuple[tuple[Hashable, Element], ...]:
+    return event.elements if isinstance(event, Arrive) else ()
