@@ -19,7 +19,7 @@ from tests.benchmarks.data import benchmark_files
 from tests.benchmarks.measure import Unequal
 from tests.benchmarks.peers.engines import PEERS, Peer
 from tests.benchmarks.peers.events import Disordered, Sources, exact_sessions
-from tests.benchmarks.peers.trials import Figures, trial
+from tests.benchmarks.peers.trials import Took, trial
 from tests.judges.building import NotHere, cache_folder
 from tests.support.latest import Latest
 
@@ -81,25 +81,28 @@ def time_peers(
             try:
                 command = peer.command(cache)
                 source = getattr(sources, peer.source)
-                figures = trial(peer.title, command, source, exact, runs)
+                took = trial(peer.title, command, source, exact, runs)
             except NotHere as reason:
                 print(f"{peer.name}: left out, {reason}", flush=True)
             except Unequal as difference:
                 print(f"{peer.name}: the sessions are wrong.\n{difference}", flush=True)
                 is_wrong = True
             else:
-                keep(peer, shape, figures, (runs, round(load)), latest)
+                keep(peer, shape, took, (runs, round(load)), latest)
     return int(is_wrong)
 
 
 def keep(
-    peer: Peer, shape: Disordered, figures: Figures, runs_and_load: tuple[int, int], latest: Latest
+    peer: Peer,
+    shape: Disordered,
+    cold_and_warm: tuple[Took, Took],
+    runs_and_load: tuple[int, int],
+    latest: Latest,
 ) -> None:
     """Print what an engine took, and put it into the table."""
-    both = (figures.cold, figures.warm)
     size = f"{shape.events:,}, {shape.batch:,}, {shape.keys:,}"
-    seconds = [f"{figure:.1f} s" for took in both for figure in (took.wall, took.cpu)]
-    micros = ", ".join(f"{took.cpu / shape.events * 1e6:.1f}" for took in both)
+    seconds = [f"{figure:.1f} s" for took in cold_and_warm for figure in (took.wall, took.cpu)]
+    micros = ", ".join(f"{took.cpu / shape.events * 1e6:.1f}" for took in cold_and_warm)
     cells = (peer.title, size, *seconds, f"{micros} µs", *runs_and_load)
     print(*cells, sep="  ", flush=True)
     latest.keep(*cells, order=[every.title for every in PEERS.values()])

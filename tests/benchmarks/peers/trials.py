@@ -23,7 +23,7 @@ from tests.benchmarks.peers.events import DELAY_MS, GAP_MS, read_sessions
 from tests.benchmarks.workers import cpu_of, descendants
 from tests.judges.building import NotHere
 
-__all__ = ["Figures", "Took", "trial"]
+__all__ = ["Took", "trial"]
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 _SECONDS: Final = 3600
@@ -57,25 +57,14 @@ class Took:
         )
 
 
-@frozen
-class Figures:
-    """What an engine took, in the median.
-
-    Attributes:
-        cold: Of a whole process that runs the job once.
-        warm: Of the second and later runs within a process.
-        sessions: How many came out of each run; all of them were compared.
-    """
-
-    cold: Took
-    warm: Took
-    sessions: int
-
-
 def trial(
     title: str, command: Sequence[str | Path], source: Path, exact: pa.Table, runs: int
-) -> Figures:
+) -> tuple[Took, Took]:
     """Run an engine in ``runs`` processes once each, and in one process ``runs + 1`` times.
+
+    Returns:
+        What a process with a single run took, and what the second and later runs within one, in
+        the medians.
 
     Raises:
         NotHere: It fails, or takes longer than an hour.
@@ -83,7 +72,7 @@ def trial(
     """
     cold = [_process(title, command, source, exact, 1)[0] for _ in range(runs)]
     _, (_, *warm) = _process(title, command, source, exact, runs + 1)
-    return Figures(Took.median(cold), Took.median(warm), exact.num_rows)
+    return Took.median(cold), Took.median(warm)
 
 
 def _process(
