@@ -72,7 +72,7 @@ def bytewax(task: Task) -> None:
         wait_for_system_duration=timedelta(milliseconds=task.delay_ms, minutes=2),
     )
     flow = Dataflow("sessions")
-    lines = op.input("input", flow, FileSource(task.source, batch_size=1_000))
+    lines = op.input("input", flow, FileSource(task.source, batch_size=10_000))
     windows = win.fold_window(
         "sessions",
         op.map("events", lines, event),
@@ -122,7 +122,7 @@ def beam_python(task: Task) -> None:
     from apache_beam.runners.portability.fn_api_runner import FnApiRunner
     from apache_beam.utils.timestamp import Timestamp
 
-    class CountAndSum(beam.CombineFn):
+    class CountAndSum(beam.CombineFn):  # type: ignore[misc]
         def create_accumulator(self) -> tuple[int, int]:
             return 0, 0
 
