@@ -50,12 +50,7 @@ Total = tuple[int, int, int, int]
 
 
 def _merged(one: Total, other: Total) -> Total:
-    return (
-        one[0] + other[0],
-        one[1] + other[1],
-        min(one[2], other[2]),
-        max(one[3], other[3]),
-    )
+    return one[0] + other[0], one[1] + other[1], min(one[2], other[2]), max(one[3], other[3])
 
 
 def bytewax(task: Task) -> None:

@@ -75,7 +75,7 @@ def timed(engine: Peer, folder: Path) -> int:
     return time_peers({engine.name: engine}, SHAPE, 1, folder, latest(folder))
 
 
-def test_rows_come_out_of_order_by_no_more_than_watermarks_wait(sources: Sources):
+def test_rows_come_out_of_order_by_no_more_than_watermarks_wait(sources: Sources) -> None:
     newest, behind = 0, []
     for line in sources.lines.read_text().splitlines():
         time = int(line.split(",")[1])
@@ -86,7 +86,9 @@ def test_rows_come_out_of_order_by_no_more_than_watermarks_wait(sources: Sources
     assert DELAY_MS / 2 < max(behind) < DELAY_MS
 
 
-def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(sources: Sources):
+def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(
+    sources: Sources,
+) -> None:
     header, *lines = sources.headed.read_text().splitlines()
     files = sorted(path.name for path in sources.parquet.iterdir())
 
@@ -95,7 +97,7 @@ def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions
     assert files == [f"{batch:04}-{part}.parquet" for batch in range(4) for part in (0, 1)]
 
 
-def test_sessions_end_a_gap_after_their_last_row():
+def test_sessions_end_a_gap_after_their_last_row() -> None:
     rows = {"key": [*"baaab"], "ts": [5, 0, GAP_MS - 1, 2 * GAP_MS, 9], "v": [1, 2, 3, 4, 5]}
     assert exact_sessions(pa.table(rows)).to_pylist() == [
         {"key": "a", "start": 0, "end": 2 * GAP_MS - 1, "n": 2, "s": 5},
@@ -104,7 +106,9 @@ def test_sessions_end_a_gap_after_their_last_row():
     ]
 
 
-def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(tmp_path: Path):
+def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.csv").write_text("key,start,end,n,s,time,diff\nann,5,15,2,7,12,1\n")
     (tmp_path / ".b.inprogress").write_text("ann,1,2,3,4\n")
     ann = {"key": "ann", "start": 5, "end": 15, "n": 2, "s": 7}
@@ -114,7 +118,7 @@ def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(tmp
     assert read_sessions(tmp_path).to_pylist() == [ann | {"end": 1_000}]
 
 
-def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path):
+def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path) -> None:
     assert timed(peer("busy child"), tmp_path) == 0
 
     ((name, row),) = latest(tmp_path).rows().items()
@@ -126,7 +130,7 @@ def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path):
 
 def test_wrong_sessions_fail_and_no_time_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     assert timed(peer("wrong in the second run"), tmp_path) == 1
 
     assert "the sessions are wrong" in capsys.readouterr().out
@@ -143,7 +147,7 @@ def test_wrong_sessions_fail_and_no_time_is_kept(
 )
 def test_an_engine_that_cannot_run_is_left_out_with_a_line(
     engine: Peer, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     assert timed(engine, tmp_path) == 0
 
     assert reason in capsys.readouterr().out
