@@ -46,7 +46,7 @@ _SPAN: Final = 300_000
 """Event time that a micro-batch covers, ms."""
 _DISORDER: Final = 30_000
 _START: Final = 1_700_000_000_000
-_DAY: Final = 86_400_000
+_MONTH: Final = 30 * 86_400_000
 _SEED: Final = 7
 _STEP: Final = 7
 _HOT_SHARE: Final = 0.2
@@ -178,7 +178,7 @@ class Files:
     timed: Path
     """All micro-batches."""
     checked: Path
-    """The first of them, and then one row, a day later, that closes every window before it."""
+    """The first of them, and then one row, a month later, that closes every window before it."""
 
 
 class FileCache:
@@ -229,7 +229,7 @@ def _write(shape: Shape, home: Path) -> Files:
             if batch < shape.checked:
                 os.link(path, files.checked / path.name)  # keeps the time of its last change
     last = len(shape.sizes)
-    closing = np.array([_START + _DAY]) // _STEP * _STEP
+    closing = np.array([_START + _MONTH]) // _STEP * _STEP
     _write_batch(_table(np.array([-1]), closing, np.random.default_rng(_SEED)), files.checked, last)
     return files
 

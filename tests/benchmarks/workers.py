@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
-__all__ = ["CpuSeconds", "WorkerMemory", "cpu_seconds", "descendants", "status_bytes"]
+__all__ = ["CpuSeconds", "WorkerMemory", "cpu_of", "cpu_seconds", "descendants", "status_bytes"]
 
 _PROC: Final = Path("/proc")
 _EVERY_SECONDS: Final = 0.5
@@ -41,14 +41,20 @@ def cpu_seconds() -> CpuSeconds:
     jvm = workers = 0.0
     for process, program in descendants():
         if program.startswith("java"):
-            jvm += _cpu_of(process)
+            jvm += cpu_of(process)
         elif program.startswith("python"):
             # With what ended below it: a worker that is gone counts at the daemon it came from.
-            workers += _cpu_of(process, with_ended=True)
-    return CpuSeconds(_cpu_of(_PROC / "self"), jvm, workers)
+            workers += cpu_of(process, with_ended=True)
+    return CpuSeconds(cpu_of(_PROC / "self"), jvm, workers)
 
 
-def _cpu_of(process: Path, *, with_ended: bool = False) -> float:
+def cpu_of(process: Path, *, with_ended: bool = False) -> float:
+    """Processor time (s) of a process, given by its folder in ``/proc``.
+
+    Args:
+        process: The folder.
+        with_ended: Whether with that of the processes below it that ended, and were waited for.
+    """
     try:
         fields = (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
