@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.stateful import Memory
+from beamlike.api.pipelines.stateful import ApplyFn
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING
@@ -52,7 +52,7 @@ def played(row: Json, host: Json) -> Run:
         crossed = before // row["threshold"] < after // row["threshold"]
         return after, (after,) if crossed else ()
 
-    machine = StatefulParDo(GlobalWindows(), Memory(crossings, "Score"))
+    machine = StatefulParDo(GlobalWindows(), ApplyFn(crossings, "Score"))
     script = tuple(map(read_step, row["steps"]))
     if host["host"] == "memory":
         return run_in_memory(machine, script)
