@@ -6,14 +6,15 @@ import beamlike.beam as beam
 from beamlike.errors import PipelineError
 
 
-def test_a_transform_is_applied_to_collections():
-    for given in ("text", 5):
-        with pytest.raises(PipelineError) as refusal:
-            _ = given | beam.Map(str)  # type: ignore[operator]
-        assert str(refusal.value) == (
-            f"'Map(str)' was given {given!r}, which is no collection; apply it to a PCollection, "
-            "to several in a tuple, or to a Pipeline"
-        )
+@pytest.mark.parametrize(("operand", "first"), [("text", "text"), (5, 5), ([1, 2], 1)])
+def test_a_transform_is_applied_to_collections(operand, first):
+    with pytest.raises(PipelineError) as refusal:
+        _ = operand | beam.Map(str)
+    assert str(refusal.value) == (
+        f"'Map(str)' was given {first!r}, which is not a collection; apply it to a PCollection, "
+        "to several in a tuple, or to a Pipeline; of plain values write "
+        "pipeline | Create([...]) first"
+    )
 
 
 def test_a_transform_of_one_collection_is_given_one():

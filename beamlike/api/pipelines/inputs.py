@@ -57,6 +57,7 @@ def pipelines_of(inputs: Any, label: str) -> Iterator[Any]:
         )
     else:
         raise PipelineTypeError(
-            f"{label!r} was given {inputs!r}, which is no collection; apply it to a PCollection, "
-            "to several in a tuple, or to a Pipeline"
+            f"{label!r} was given {inputs!r}, which is not a collection; apply it to a "
+            "PCollection, to several in a tuple, or to a Pipeline; of plain values write "
+            "pipeline | Create([...]) first"
         )
