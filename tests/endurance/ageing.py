@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "grown",
     "many_keys",
+    "paced",
     "slower",
     "started_and_stopped",
     "state_beyond_its_bound",
@@ -93,21 +94,23 @@ def _shown(name: str, amount: float) -> str:
     return f"{amount:,.0f}" if is_count else f"{amount / 2**20:,.1f} MiB"
 
 
-def slower(times_ms: Sequence[int], cpu: Sequence[float] = ()) -> tuple[dict[str, str], list[str]]:
-    """What micro-batches took, and whether later ones took more.
-
-    Args:
-        times_ms: On a clock: on a machine that others use too, that is shown and not judged.
-        cpu: Of the processor (s), from each look to the next, for a micro-batch.
-    """
+def paced(times_ms: Sequence[int]) -> dict[str, str]:
+    """How long micro-batches took, which other users of the machine decide as well: not judged."""
     before, after = growth(times_ms)
     words = f"{before / 1000:.2f} s, {after / 1000:.2f} s"
-    figures = {"micro-batches": f"{len(times_ms):,}", "batch time, second and last quarter": words}
+    return {"micro-batches": f"{len(times_ms):,}", "batch time, second and last quarter": words}
+
+
+def slower(cpu: Sequence[float]) -> tuple[dict[str, str], list[str]]:
+    """What a micro-batch took of the processor (s), look by look, and whether later ones took more.
+
+    Of a run that is too short for one look nothing is said.
+    """
     if not cpu:
-        return figures, []
+        return {}, []
     before, after = growth(cpu)
     words = f"{before:.2f} s, {after:.2f} s"
-    figures["CPU of a micro-batch, second and last quarter"] = words
+    figures = {"CPU of a micro-batch, second and last quarter": words}
     is_slower = after > before * SLOWER and after - before > 0.1
     return figures, [f"micro-batches take more of the processor: {words}"] if is_slower else []
 
@@ -240,13 +243,12 @@ def together(spark: "SparkSession", home: Path, batches: int, rows: int = 500) -
         queries[name] = writer.option("checkpointLocation", str(home / name)).start()
     held, times, cpu = _watched(spark, queries, lambda seen: min(seen.values()) >= batches)
     figures, wrong = grown(held)
-    wrong += slower([0], cpu)[1]
+    taken, slow = slower(cpu)
     for name, of_query in times.items():
-        more, _ = slower(of_query, cpu)
-        figures |= {f"{name}: {what}": words for what, words in more.items()}
+        figures |= {f"{name}: {what}": words for what, words in paced(of_query).items()}
         if counts[name].elements <= 0:
             wrong.append(f"{name}: nothing came out")
-    return Finding("three queries in one session", figures, wrong)
+    return Finding("three queries in one session", {**taken, **figures}, [*wrong, *slow])
 
 
 def many_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
@@ -266,10 +268,10 @@ def many_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Fin
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     held, times, cpu = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
     figures, wrong = grown(held)
-    more, slow = slower(times["counts"], cpu)
+    taken, slow = slower(cpu)
     if counts.elements <= 0:
         wrong.append("nothing came out")
-    figures = {"rows of a micro-batch": f"{rows:,}", **more, **figures}
+    figures = {"rows of a micro-batch": f"{rows:,}", **paced(times["counts"]), **taken, **figures}
     return Finding(f"{keys:,} keys, all of which stay open", figures, [*wrong, *slow])
 
 
@@ -290,11 +292,11 @@ def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) 
     until = time.monotonic() + 60 * minutes
     held, times, cpu = _watched(spark, {"ticks": query}, lambda _: time.monotonic() >= until)
     figures, wrong = grown(held)
-    more, slow = slower(times["ticks"], cpu)
+    taken, slow = slower(cpu)
     if counts.elements <= 0:
         wrong.append("nothing came out")
     title = f"a trigger by processing time for {minutes:g} minutes"
-    return Finding(title, {**more, **figures}, [*wrong, *slow])
+    return Finding(title, {**paced(times["ticks"]), **taken, **figures}, [*wrong, *slow])
 
 
 def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) -> Finding:
@@ -314,11 +316,11 @@ def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) ->
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     held, times, cpu = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= 8 * filled)
     figures, wrong = grown(held)
-    more, slow = slower(times["counts"], cpu)
+    taken, slow = slower(cpu)
     if counts.elements <= 0:
         wrong.append("nothing came out")
     title = f"{mebibytes} MiB of state, and RocksDB bounded to {BOUND_MIB} MiB"
-    return Finding(title, {**more, **figures}, [*wrong, *slow])
+    return Finding(title, {**paced(times["counts"]), **taken, **figures}, [*wrong, *slow])
 
 
 def _watched(

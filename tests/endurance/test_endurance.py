@@ -94,14 +94,16 @@ def test_what_is_held_may_grow_by_a_twentieth_and_not_more(works: Any) -> None:
 
 
 def test_micro_batches_that_take_more_of_the_processor_are_reported(works: Any) -> None:
-    times = {"micro-batches": "4", "batch time, second and last quarter": "1.00 s, 1.20 s"}
-    cpu = "CPU of a micro-batch, second and last quarter"
+    ageing, cpu = works("ageing"), "CPU of a micro-batch, second and last quarter"
 
-    def slower(last: float) -> Any:
-        return works("ageing").slower([9_000, 1_000, 1_100, 1_200], [9.0, 2.0, 2.1, last])
-
-    assert slower(2.2) == ({**times, cpu: "2.00 s, 2.20 s"}, [])
-    assert slower(2.3)[1] == ["micro-batches take more of the processor: 2.00 s, 2.30 s"]
+    assert ageing.paced([9_000, 1_000, 1_100, 1_200]) == {
+        "micro-batches": "4",
+        "batch time, second and last quarter": "1.00 s, 1.20 s",
+    }
+    assert ageing.slower([9.0, 2.0, 2.1, 2.2]) == ({cpu: "2.00 s, 2.20 s"}, [])
+    assert ageing.slower([9.0, 2.0, 2.1, 2.3])[1] == [
+        "micro-batches take more of the processor: 2.00 s, 2.30 s"
+    ]
 
 
 @pytest.mark.nightly
