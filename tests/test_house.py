@@ -45,15 +45,15 @@ ROOMS = {
 }
 
 WORDS = {
-    "at": 198,
-    "it": 100,
+    "at": 197,
+    "it": 88,
     "given": 69,
     "kind": 115,
-    "found": 93,
-    "own": 70,
+    "found": 76,
+    "own": 69,
     "words": 104,
     "one": 58,
-    "each": 36,
+    "each": 35,
     "what": 72,
     "made": 17,
     "others": 40,

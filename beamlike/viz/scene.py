@@ -17,7 +17,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.viz.axis import FoldedTime
 
-_MOST_TOLD: Final = 12
+_MOST_OF_A_KIND: Final = 12
 """So many panes and drops are named one by one in the text of a picture."""
 
 
@@ -245,7 +245,7 @@ class Scene:
         merges = [life for life in self.lives if len(life.sources) > 1]
         drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
         partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
-        told = {
+        sentences_by_noun = {
             "pane": [_text(box) for box in self.boxes],
             "merge": [
                 f"{how_many(len(merge.sources), 'window')} merged into {merge.window}."
@@ -260,10 +260,10 @@ class Scene:
                 f"{mark.label} at {show_instant(mark.event)} was {mark.reason}." for mark in partly
             ],
         }
-        for noun, texts in told.items():
-            sentences += texts[:_MOST_TOLD]
-            if len(texts) > _MOST_TOLD:
-                sentences.append(f"And {how_many(len(texts) - _MOST_TOLD, f'more {noun}')}.")
+        for noun, texts in sentences_by_noun.items():
+            sentences += texts[:_MOST_OF_A_KIND]
+            if len(texts) > _MOST_OF_A_KIND:
+                sentences.append(f"And {how_many(len(texts) - _MOST_OF_A_KIND, f'more {noun}')}.")
         return " ".join(sentences)
 
 

@@ -34,18 +34,20 @@ class ExpectedPane:
         actual = output.effect
         if not isinstance(actual, Pane):
             return None
-        found = _different(self.step if self.step is not None else output.step, output.step, "step")
-        found += self._other_element(output, results)
-        found += _different(self.window, actual.window, "window", str)
-        found += _different(self.timestamp, actual.timestamp, "timestamp", instant_code)
-        found += _different(self.retraction, actual.retraction, "retraction")
+        different = _different(
+            self.step if self.step is not None else output.step, output.step, "step"
+        )
+        different += self._other_element(output, results)
+        different += _different(self.window, actual.window, "window", str)
+        different += _different(self.timestamp, actual.timestamp, "timestamp", instant_code)
+        different += _different(self.retraction, actual.retraction, "retraction")
         for field in attrs.fields(PaneInfo):
             want, got = getattr(self.info, field.name), getattr(actual.info, field.name)
             timed = field.name == "timing"
-            found += _different(
+            different += _different(
                 want, got, field.name, attrgetter("value") if timed else on_one_line
             )
-        return found
+        return different
 
     def _other_element(self, output: Output, results: Results) -> list[str]:
         key, value = output.key, output.effect.value
@@ -53,10 +55,10 @@ class ExpectedPane:
             want = self.value if self.key is NO_KEY else (self.key, self.value)
             got = results.element(output)
             return [] if results.same_element(want, got) else _different(want, got, "element")
-        found = _different(self.key, key, "key")
+        different = _different(self.key, key, "key")
         if not results.same_element((key, self.value), (key, value)):
-            found += _different(self.value, value, "value")
-        return found
+            different += _different(self.value, value, "value")
+        return different
 
     def __str__(self) -> str:
         info, step = self.info, self.step
@@ -96,15 +98,19 @@ class ExpectedDrop:
         actual = output.effect
         if not isinstance(actual, Drop):
             return None
-        found = _different(self.step if self.step is not None else output.step, output.step, "step")
-        found += _different(self.key, output.key, "key")
-        found += _different(self.value, actual.value, "value")
-        found += _different(self.timestamp, actual.timestamp, "at", _or("no time", instant_code))
-        found += _different(self.window, actual.window, "window", _or("no window", str))
-        found += _different(self.reason, actual.reason, "reason", attrgetter("value"))
-        found += _different(self.count, actual.count, "count")
+        different = _different(
+            self.step if self.step is not None else output.step, output.step, "step"
+        )
+        different += _different(self.key, output.key, "key")
+        different += _different(self.value, actual.value, "value")
+        different += _different(
+            self.timestamp, actual.timestamp, "at", _or("no time", instant_code)
+        )
+        different += _different(self.window, actual.window, "window", _or("no window", str))
+        different += _different(self.reason, actual.reason, "reason", attrgetter("value"))
+        different += _different(self.count, actual.count, "count")
         missed = _or("nothing", show_duration)
-        return found + _different(self.missed_by, actual.missed_by, "missed_by", missed)
+        return different + _different(self.missed_by, actual.missed_by, "missed_by", missed)
 
     def __str__(self) -> str:
         parts = [
@@ -302,10 +308,10 @@ def _timing(timing: TimingLike) -> Timing:
 
 def _reason(reason: ReasonLike) -> DropReason | RowProblem:
     known: tuple[DropReason | RowProblem, ...] = (*DropReason, *RowProblem)
-    found = next((it for it in known if reason in (it, it.value)), None)
-    if found is None:
+    known_reason = next((it for it in known if reason in (it, it.value)), None)
+    if known_reason is None:
         raise TestStreamError(
             f"dropped reason must be one of {', '.join(repr(it.value) for it in known)}, "
             f"got {reason!r}"
         )
-    return found
+    return known_reason

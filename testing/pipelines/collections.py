@@ -36,17 +36,17 @@ Equal = Callable[[Any, Any], bool]
 def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
     """The output of an edge, ready for matchers: each element in each of its windows."""
     came = [
-        Output(at.step, NO_KEY, Pane(window, it.value, it.timestamp, it.pane))
-        for at in run.out_of(edge)
-        for it in (at.element,)
-        for window in it.windows
+        Output(output.step, NO_KEY, Pane(window, element.value, element.timestamp, element.pane))
+        for output in run.out_of(edge)
+        for element in (output.element,)
+        for window in element.windows
     ]
     before = {node.label for node in in_order([edge.node])}
-    missing = [it for it in run.lost if it.label in before]
-    lost = [Output(it.step, it.key, it.drop) for it in missing]
-    carries_times = bool(came) and all(_carries_its_time(it.effect) for it in came)
+    missing = [dropped for dropped in run.lost if dropped.label in before]
+    lost = [Output(dropped.step, dropped.key, dropped.drop) for dropped in missing]
+    carries_times = bool(came) and all(_carries_its_time(output.effect) for output in came)
     if not carries_times:
-        came = [_with_key(it) for it in came]
+        came = [_with_key(output) for output in came]
     # What a step dropped did not come out of it: which was first is not known.
     outputs = sorted([*lost, *came], key=lambda output: output.step)
     node, grouped = edge.node, grouping_of(edge)
@@ -60,7 +60,7 @@ def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Re
         origin=Origin(
             label,
             lambda: _trace(run, edge),
-            tuple(dict.fromkeys(it.label for it in missing)),
+            tuple(dict.fromkeys(dropped.label for dropped in missing)),
             carries_times,
             lambda: asserted_in(run, edge),
         ),

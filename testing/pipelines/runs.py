@@ -112,24 +112,34 @@ class _MetricCheck:
     wanted: object
 
     def __call__(self, run: PipelineRun) -> str | None:
-        found = MetricResults(run.metrics).values()[self.kind]
+        results = MetricResults(run.metrics).values()[self.kind]
         if self.name is None:
             by_name: dict[MetricName, list[MetricResult]] = {}
-            for it in found:
-                by_name.setdefault(it.key.metric, []).append(it)
+            for result in results:
+                by_name.setdefault(result.key.metric, []).append(result)
             values = {name: self._value(its) for name, its in by_name.items()}
             return self._answer(self.kind, values, "are")
         what = f"{self.kind.removesuffix('s')} {metric_words(self.name)}"
-        own = [it for it in found if self.name in (it.key.metric, it.key.metric.name)]
-        if not own:
-            known = ", ".join(dict.fromkeys(metric_words(it.key.metric) for it in found)) or "none"
-            return f"the job never touched the {what}; its {self.kind} are: {known}"
-        if self.kind == "gauges" and not all(same(own[0].committed, it.committed) for it in own):
-            each = ", ".join(f"{it.committed!r} by {it.key.step!r}" for it in own)
-            return (
-                f"the {what} was set to {each}, and which is later is not known; check each alone"
+        named = [
+            result for result in results if self.name in (result.key.metric, result.key.metric.name)
+        ]
+        if not named:
+            known = (
+                ", ".join(dict.fromkeys(metric_words(result.key.metric) for result in results))
+                or "none"
             )
-        return self._answer(what, self._value(own), "is")
+            return f"the job never touched the {what}; its {self.kind} are: {known}"
+        if self.kind == "gauges" and not all(
+            same(named[0].committed, result.committed) for result in named
+        ):
+            values_by_step = ", ".join(
+                f"{result.committed!r} by {result.key.step!r}" for result in named
+            )
+            return (
+                f"the {what} was set to {values_by_step}, and which is later is not known; "
+                "check each alone"
+            )
+        return self._answer(what, self._value(named), "is")
 
     def _value(self, results: list[MetricResult]) -> Any:
         values = [result.committed for result in results]
@@ -144,7 +154,7 @@ class _MetricCheck:
         wanted = self.wanted
         shown: Any = value
         if isinstance(value, Mapping):
-            shown = {metric_words(name): it for name, it in value.items()}
+            shown = {metric_words(name): of_metric for name, of_metric in value.items()}
         if not callable(wanted):
             return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
         answer = wanted(value)

@@ -28,7 +28,7 @@ _SCHEMA: Final = pa.schema([("number", pa.int64())])
 
 
 class CountingStore(DictStore):
-    """A store that tells which blobs were read, and how many bytes written, but for the index."""
+    """A store that counts, but for the index, which blobs were read and the bytes written."""
 
     def __init__(self) -> None:
         super().__init__()
