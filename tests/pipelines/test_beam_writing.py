@@ -44,7 +44,7 @@ def test_a_source_starts_with_the_pipeline_and_a_sink_ends_it() -> None:
     assert done.pipeline is pipeline
     assert isinstance(done, beam.pvalue.PValue)
     assert not isinstance(done, beam.pvalue.PBegin)
-    with pytest.raises(TypeError, match="which is no collection"):
+    with pytest.raises(TypeError, match="which is not a collection"):
         done | "Again" >> beam.Map(str)
 
 

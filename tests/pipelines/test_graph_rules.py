@@ -113,7 +113,7 @@ def test_what_is_no_transform_or_has_nothing_to_read_is_refused():
         numbers | beam.GroupByKey  # type: ignore[operator]
     with pytest.raises(PipelineError, match="'Flatten' was given collections of no pipeline"):
         () | beam.Flatten()
-    with pytest.raises(PipelineError, match=r"'Map\(str\)' was given 3, which is no collection"):
+    with pytest.raises(PipelineError, match=r"'Map\(str\)' was given 3, which is not a collection"):
         3 | beam.Map(str)  # type: ignore[operator]
     with pytest.raises(PipelineError, match="'Flatten' needs several collections, got one"):
         numbers | beam.Flatten()  # type: ignore[operator]
