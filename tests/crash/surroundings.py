@@ -10,13 +10,19 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["FILE_SYSTEMS", "FORMAT", "SPECULATION", "Surroundings", "surroundings"]
+__all__ = [
+    *("CHECKSUMS", "FILES", "FILE_SYSTEMS", "FORMAT", "SPECULATION", "Surroundings"),
+    "surroundings",
+]
 
 SPECULATION: Final = "spark.speculation"
 _STORE: Final = "spark.sql.streaming.stateStore"
 _ROCKSDB: Final = f"{_STORE}.rocksdb"
 CHANGELOG: Final = f"{_ROCKSDB}.changelogCheckpointing.enabled"
 FORMAT: Final = f"{_STORE}.checkpointFormatVersion"
+FILES: Final = "spark.hadoop.fs.AbstractFileSystem.file.impl"
+CHECKSUMS: Final = "org.apache.hadoop.fs.local.LocalFs"
+"""Of each file of a checkpoint, in one beside it."""
 FILE_SYSTEMS: Final = ("steady", "steady", "steady", "unsteady")
 """Of the runs in turn: in each fourth, what a checkpoint lies on fails now and then."""
 
@@ -25,6 +31,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "spark.sql.session.timeZone": ZONES,
     "spark.sql.shuffle.partitions": ("1", "2", "3", "7"),
     "spark.sql.adaptive.enabled": ("true", "false"),
+    FILES: (CHECKSUMS, "org.apache.hadoop.fs.local.RawLocalFs"),
     CHANGELOG: ("true", "true", "false"),
     f"{_ROCKSDB}.boundedMemoryUsage": ("false", "true"),
     f"{_STORE}.minDeltasForSnapshot": ("2", "10"),

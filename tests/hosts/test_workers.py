@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 from zipimport import zipimporter
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import beamlike as bl
 from beamlike.hosts.spark import workers
 from beamlike.hosts.spark.workers import tune_worker_process
 
@@ -128,3 +130,62 @@ def test_workers_of_a_local_session_have_imported_what_queries_need(spark: Spark
     assert [(row.daemon, row.there) for row in rows.collect()] == [
         ("beamlike.hosts.spark.daemon", True)
     ]
+
+
+class Parent(bl.CombineFn):
+    """The process that has forked the worker which merges."""
+
+    def create(self) -> Any:
+        return 0
+
+    def add(self, accumulator: Any, values: Any, timestamps: Any) -> Any:
+        return os.getppid()
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return max(first, second)
+
+    def extract(self, accumulator: Any) -> Any:
+        return accumulator
+
+
+@pytest.mark.spark
+def test_one_daemon_forks_workers_for_operators_with_state_and_without(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def parents(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            parent = pa.array([os.getppid()] * batch.num_rows, pa.int64())
+            yield pa.RecordBatch.from_arrays(
+                [batch.column("key"), batch.column("at"), parent], ["key", "at", "parent"]
+            )
+
+    schema = "key string, at timestamp"
+    (tmp_path / "in").mkdir()
+    for minute in (0, 30):
+        line = f'{{"key": "ann", "at": "2024-05-01T12:{minute:02}:00Z"}}\n'
+        (tmp_path / "in" / f"{minute}.json").write_text(line)
+    rows = spark.readStream.schema(schema).json(str(tmp_path / "in"))
+    panes = bl.windowed(
+        rows.mapInArrow(parents, f"{schema}, parent bigint"),
+        key="key",
+        timestamp="at",
+        window=bl.FixedWindows("10 minutes"),
+        watermark="0 s",
+        aggregate={
+            "stateless": bl.max("parent"),
+            "stateful": bl.combine(Parent(), "parent", "bigint", accumulator="bigint"),
+        },
+    )
+
+    came: list[Any] = []
+    query = (
+        panes.writeStream.trigger(availableNow=True)
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .foreachBatch(lambda batch, number: came.extend(batch.collect()))
+        .start()
+    )
+    query.awaitTermination()
+
+    assert [row.stateless for row in came] == [row.stateful for row in came] != []
+    # Nor does the checkpoint have files of checksums, each of which Spark would rename, too.
+    assert list((tmp_path / "checkpoint").glob("[oc]*/.*.crc")) == []

@@ -24,6 +24,13 @@ format with which a checkpoint began."""
 ALL_NEW = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 """Whether Spark refuses a checkpoint without offsets in which there is any file. A kill in the very
 first write of offsets leaves one: ``offsets/.0.<uuid>.tmp``."""
+LOCAL_FILES = "spark.hadoop.fs.AbstractFileSystem.file.impl"
+"""How checkpoints use the files of this machine. Hadoop's default keeps a file of checksums beside
+each file, and both are renamed, for which it starts eight processes, ``readlink``: 40 in a
+micro-batch of one grouping, a third of what that takes of a core. Without checksums it is half.
+What a disk gets wrong is found all the same: in state by the checksums of Spark's changelog and of
+RocksDB."""
+WITHOUT_CHECKSUMS = "org.apache.hadoop.fs.local.RawLocalFs"
 SHORT_LIVED = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -52,8 +59,12 @@ SETTINGS: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.execution.arrow.maxBytesPerBatch": 2**31 - 1,
     STATE_STORE: ROCKSDB,
     STATE_FORMAT: "2",
-    # Hadoop's local file system keeps checksums of its own.
+    LOCAL_FILES: WITHOUT_CHECKSUMS,
+    # Of each file another one, with renames of its own: see LOCAL_FILES.
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    # Spark sets it for some Python operators and not for others, and starts a daemon for each
+    # environment, which imports all that queries need: one serves them all.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     ALL_NEW: "false",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
