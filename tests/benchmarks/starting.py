@@ -25,6 +25,8 @@ from attrs import frozen
 ROOT: Final = Path(__file__).resolve().parents[2]
 ROWS: Final = 100
 QUERIES: Final = ("beamlike", "native")
+RECORDED: Final = "recorded"
+"""The query of beamlike that also records what it is sent, for ``beamlike capture``."""
 GAP: Final = "5 minutes"
 """Rows of a key are ten minutes apart: where windows only touch, Spark merges them."""
 
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each (3)")
-    parser.add_argument("--query", choices=QUERIES, help=argparse.SUPPRESS)
+    parser.add_argument("--query", choices=(*QUERIES, RECORDED), help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.query is not None:
@@ -162,7 +164,8 @@ def sessions(query: str, rows: Any) -> Any:
         window = F.session_window("at", GAP).alias("window")
         counted = rows.withWatermark("at", "0 seconds").groupBy(window, "key")
         return counted.agg(F.count("*").alias("n")).select("key", "window.start", "n")
-    options = {"key": "key", "timestamp": "at", "watermark": "0 s", "record": 1_000_000}
+    record = {"record": 1_000_000} if query == RECORDED else {}
+    options = {"key": "key", "timestamp": "at", "watermark": "0 s", **record}
     panes = bl.windowed(rows, window=bl.Sessions(GAP), aggregate={"n": bl.count()}, **options)
     return panes.select("key", "window.start", "n")
 
@@ -170,7 +173,7 @@ def sessions(query: str, rows: Any) -> Any:
 def leave_a_checkpoint(home: Path) -> tuple[Path, str]:
     """The checkpoint of the query, which records what it is sent, and a key of it."""
     folder = home / "left"
-    in_its_process("beamlike", folder)
+    in_its_process(RECORDED, folder)
     return folder / "checkpoint", '"last"'
 
 

@@ -481,3 +481,17 @@ def test_no_time_is_shown_of_queries_and_commands_whose_results_differ(bench: An
         "native: [['ann', 2]] is not [['ann', 1]]",
         "capture: '' is not ''",
     ]
+
+
+def test_what_a_micro_batch_costs_is_a_line_for_each_query(bench: Any):
+    cost = bench.micro_batches.Cost
+    costs = {
+        "beamlike": [cost(0.5, 0.25, [3, 9]), cost(0.75, 0.5, [3, 9]), cost(0.625, 0.375, [3, 9])],
+        "native": [cost(0.25, 0.125, [3, 9])],
+    }
+
+    assert bench.micro_batches.table_text(costs).splitlines() == [
+        "CPU          with rows     without",
+        "beamlike        0.625s      0.375s",
+        "native          0.250s      0.125s",
+    ]

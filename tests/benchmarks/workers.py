@@ -41,7 +41,8 @@ def cpu_seconds() -> CpuSeconds:
     jvm = workers = 0.0
     for process, program in descendants():
         if program.startswith("java"):
-            jvm += cpu_of(process)
+            # With the processes that it started for files of checkpoints, and that are gone.
+            jvm += cpu_of(process, with_ended=True)
         elif program.startswith("python"):
             # With what ended below it: a worker that is gone counts at the daemon it came from.
             workers += cpu_of(process, with_ended=True)
