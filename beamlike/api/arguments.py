@@ -127,6 +127,26 @@ def positive_duration(argument: str, given: DurationLike) -> int:
     return duration
 
 
+def check_idle(
+    advances: bool, silence: int | None, error: type[BeamlikeError] = WindowingError
+) -> None:
+    """Refuse ``idle="advance"`` of a source that never counts as idle.
+
+    Args:
+        advances: Whether that is asked for.
+        silence: What is asked for as ``idle_after``, in any unit.
+        error: The type of the error.
+
+    Raises:
+        BeamlikeError: Of that type, with what to add.
+    """
+    if advances and silence is None:
+        raise error(
+            'idle="advance" says what happens after idle_after, which is missing; add '
+            'idle_after="5 minutes", or as long as no row may mean nothing'
+        )
+
+
 def check_jump(
     jump: int | None,
     delay: int | None,

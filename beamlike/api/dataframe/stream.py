@@ -18,6 +18,7 @@ from beamlike.api.arguments import (
     AN_AGGREGATE,
     aggregates,
     check_choice,
+    check_idle,
     check_watermark,
     column_names,
     jump_ms,
@@ -148,11 +149,7 @@ def stream(
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     silence = None if idle_after is None else positive_duration("idle_after", idle_after)
-    if silence is None and idle == "advance":
-        raise WindowingError(
-            'idle="advance" says what happens after idle_after, which is missing; add '
-            'idle_after="5 minutes", or as long as no row may mean nothing'
-        )
+    check_idle(idle == "advance", silence)
     jump = jump_ms(max_jump, delay)
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.arguments import check_jump, counted
+from beamlike.api.arguments import check_idle, check_jump, counted
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform
@@ -87,11 +87,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         delay = 0 if watermark is None else in_millis(watermark, "watermark")
         ahead = None if max_ahead is None else in_millis(max_ahead, "max_ahead")
         when_idle = option(Idle, idle, "idle")
-        if idle_ms is None and when_idle is Idle.ADVANCE:
-            raise PipelineError(
-                'idle="advance" says what happens after idle_after, which is missing; add '
-                'idle_after="5 minutes", or as long as no row may mean nothing'
-            )
+        check_idle(when_idle is Idle.ADVANCE, idle_ms, PipelineError)
         if watermark_by is not None and idle_ms is None:
             raise PipelineError(
                 f"watermark_by={watermark_by!r} needs idle_after, because a part that falls silent "

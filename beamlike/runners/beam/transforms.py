@@ -10,7 +10,7 @@ import apache_beam as beam
 from apache_beam.pvalue import PBegin, PCollection, PDone
 from apache_beam.transforms.core import Windowing
 
-from beamlike.api.arguments import check_jump
+from beamlike.api.arguments import check_idle, check_jump
 from beamlike.errors import PipelineError
 from beamlike.machine.input_clocks import Idle, IdleLike
 from beamlike.model.bundle import Retraction
@@ -66,7 +66,8 @@ class FromDataFrame(_Ours):
             watermark at once, see `beamlike.stream`.
 
     Raises:
-        PipelineError: It is no DataFrame; or a stream has no event time; or ``max_jump`` cannot be.
+        PipelineError: It is not a DataFrame; a stream has no event time; there is
+            ``idle="advance"`` without ``idle_after``; or ``max_jump`` cannot be.
         TimeError: A duration cannot be read.
     """
 
@@ -95,6 +96,7 @@ class FromDataFrame(_Ours):
         self.delay_ms = 0 if watermark is None else duration_ms(watermark, "watermark")
         self.idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
         self.idle = option(Idle, idle, "idle")
+        check_idle(self.idle is Idle.ADVANCE, self.idle_ms, PipelineError)
         self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
         self.jump_ms = None if max_jump is None else duration_ms(max_jump, "max_jump")
         check_jump(self.jump_ms, self.delay_ms, PipelineError)

@@ -355,6 +355,11 @@ def test_an_option_that_cannot_be_is_refused_on_spark(
         p.run()
 
 
+def test_a_source_that_is_never_idle_cannot_advance_when_it_is(spark: Any) -> None:
+    with pytest.raises(PipelineError, match='idle="advance" says what happens after idle_after'):
+        FromDataFrame(spark.range(1), idle="advance")
+
+
 def test_a_pickler_that_leaves_the_main_program_behind_is_refused() -> None:
     p = pipeline()
     p.options.view_as(SetupOptions).pickle_library = "dill"
