@@ -10,6 +10,7 @@ from copy import deepcopy
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from operator import is_
 from types import NoneType
 from typing import Any, Final, TypeVar
@@ -64,6 +65,12 @@ def _copied(value: Any) -> Any:
 
 def own_copies(values: Sequence[Any]) -> list[Any]:
     """A list of values that may be changed, each as `own_copy` makes it."""
+    # Of many values what they are is known at once: mostly plain ones, or tuples of these.
+    types = {*map(type, values)}
+    if types <= _UNCHANGEABLE:
+        return [*values]
+    if types == {tuple} and _UNCHANGEABLE.issuperset(map(type, chain.from_iterable(values))):
+        return [*values]
     return [*map(own_copy, values)]
 
 

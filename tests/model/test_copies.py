@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from beamlike.model.copies import own_copy
+from beamlike.model.copies import own_copies, own_copy
 
 Point = namedtuple("Point", "x y")
 
@@ -73,3 +73,32 @@ def test_what_cannot_be_copied_is_given_as_it_is() -> None:
     lock = threading.Lock()
     assert own_copy(lock) is lock
     assert own_copy(["tea", lock])[1] is lock
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param([1, "a", None], id="plain"),
+        pytest.param([(1, "a"), ()], id="tuples of plain ones"),
+        pytest.param([(1, [2]), (1, "a")], id="a list in a tuple"),
+        pytest.param([(1, (2, [3]))], id="a list deeper in a tuple"),
+        pytest.param([(1, 2), [3], 4], id="a list among others"),
+        pytest.param([{1: [2]}, (1,)], id="a dictionary among others"),
+    ],
+)
+def test_of_many_values_each_is_copied_as_one_alone(values: list[Any]) -> None:
+    copies = own_copies(values)
+
+    assert copies == values
+    assert copies is not values
+    for copy, value in zip(copies, values, strict=True):
+        assert (copy is value) == (own_copy(value) is value)
+
+
+def test_of_many_values_none_is_changed_by_a_change_of_its_copy() -> None:
+    shared = [2]
+    values = [(1, shared), ("a", 0)]
+
+    own_copies(values)[0][1].append(3)
+
+    assert values == [(1, [2]), ("a", 0)]
