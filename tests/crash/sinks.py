@@ -12,11 +12,12 @@ import json
 import os
 import signal
 import sqlite3
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Database", "Files", "Sink", "SinkFailure", "Unordered", "lines_of"]
+__all__ = ["Database", "Files", "Sink", "SinkFailure", "Unordered", "by_key", "lines_of"]
 
 
 class SinkFailure(Exception):
@@ -30,12 +31,25 @@ class Sink(Protocol):
 
 
 def lines_of(frame: Any) -> list[str]:
-    """The rows as JSON, by key. Rows of one key stay in the order in which they came out."""
+    """The rows as JSON, by key. Rows of one key stay in the order in which they came out.
+
+    What a first grouping has dropped has its key in the element; that of several keys comes by
+    shard, and so by the partitions with which the checkpoint began.
+    """
     from pyspark.sql import functions as F
 
     row = F.to_json(F.struct("*"), {"ignoreNullFields": "false", "timeZone": "UTC"})
-    lines = [text for (text,) in frame.select(row).collect()]
-    return sorted(lines, key=lambda line: json.dumps(json.loads(line).get("user")))
+    return by_key(text for (text,) in frame.select(row).collect())
+
+
+def by_key(lines: Iterable[str]) -> list[str]:
+    """Rows as JSON, those of a key together."""
+    return sorted(lines, key=lambda line: json.dumps(_user_of(json.loads(line))))
+
+
+def _user_of(row: Mapping[str, Any]) -> Any:
+    element = (row.get("dropped") or {}).get("element")
+    return row.get("user") or (json.loads(element).get("user") if element else None)
 
 
 class _Sink:

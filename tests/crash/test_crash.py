@@ -186,6 +186,19 @@ def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
     ]
 
 
+def test_rows_without_a_key_are_in_the_order_of_the_keys_that_they_were_dropped_for(
+    crash: Any,
+) -> None:
+    def dropped(user: str, points: int) -> str:
+        element = json.dumps({"user": user, "points": points})
+        return json.dumps({"points": None, "dropped": {"element": element}})
+
+    pane = json.dumps({"points": 5, "dropped": None})
+    by_shard = [dropped("eva", 2), dropped("ann", 3), pane, dropped("ann", 1)]
+
+    assert crash.sinks.by_key(by_shard) == [by_shard[1], by_shard[3], by_shard[0], pane]
+
+
 @pytest.mark.parametrize("kind", ["Files", "Database"])
 def test_a_micro_batch_that_comes_again_counts_once_and_is_compared(
     kind: str, crash: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
