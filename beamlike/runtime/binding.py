@@ -4,7 +4,7 @@ How a host makes the packer's columns of its rows is its own, see `beamlike.host
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, assert_never
 
 import attrs
 import pyarrow as pa
@@ -187,13 +187,15 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
             return _Shape(wanted.fn, dtypes, held, result)
         case "combine":
             return _user_made(name, wanted, dtypes, read_type)
-    if not _can_be_number(dtypes[0]):
-        raise refuse(_NUMBERS, fields[0])
-    total = _total_type(dtypes[0])
-    result = total
-    if pa.types.is_decimal128(total):
-        result = _decimal(dtypes[0].precision + 10, total.scale)
-    return _Shape(wanted.fn, [total], PlainColumn(total), result)
+        case "sum":
+            if not _can_be_number(dtypes[0]):
+                raise refuse(_NUMBERS, fields[0])
+            total = result = _total_type(dtypes[0])
+            if pa.types.is_decimal128(total):
+                result = _decimal(dtypes[0].precision + 10, total.scale)
+            return _Shape(wanted.fn, [total], PlainColumn(total), result)
+        case _:
+            assert_never(wanted.kind)
 
 
 def _can_be_number(dtype: pa.DataType) -> bool:

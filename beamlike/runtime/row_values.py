@@ -17,8 +17,6 @@ from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.folds.base import one_chunk
-from beamlike.model import combine
-from beamlike.model.combine import corrected, ranked, sql
 from beamlike.model.rescaled import Wrapped
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -120,21 +118,11 @@ def _is_end(window_fn: Sessions, value: object) -> bool:
         raise WindowError(f"{window_fn} raised {safe_repr(cause)}") from cause
 
 
-_BUILT_IN = frozenset(
-    (
-        *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
-        *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
-        *(combine.CountDistinct, combine.CollectSet, sql.SqlSum),
-        *(sql.DecimalMean, sql.IntervalMean),
-        *(combine.Top, combine.Sample, ranked.RankedBy, ranked.ExtremeBy),
-        *(combine.ApproxQuantiles, combine.ApproxDistinct),
-        *(corrected.NetCount, corrected.NetCountValues, corrected.NetSum),
-    )
-)
-
-
 def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
     """The fold of an aggregate over the plan's values, saved in the columns that it has.
+
+    A fold whose columns are not those in which the plan saves the aggregate is not used: the
+    combine function is then called window by window.
 
     Raises:
         UnsupportedError: Its function evicts elements.
@@ -145,8 +133,6 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
         )
     if part.read is not None:
         return _ReadObjects(part)
-    if type(part.fn) not in _BUILT_IN:
-        return Objects(part.fn, part.columns)
     kinds = list(values.values())
     fold = fold_of(part.fn, [kinds[position] for position in _positions(part)], part.columns)
     if fold.types() != list(part.columns.types().values()):
