@@ -168,7 +168,8 @@ class OutgrownError(InputRowError):
 
 
 class StateError(BeamlikeError, RuntimeError):
-    """Saved state belongs to another windowing, aggregation, or version of the layout."""
+    """Saved state cannot be used: it was written by another query or layout version, or it is
+    damaged."""
 
 
 class UnsupportedError(BeamlikeError, NotImplementedError):

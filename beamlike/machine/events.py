@@ -181,8 +181,8 @@ class Drop:
     be made, so that only their number is left. ``window`` is None if the element never got as
     far as a window, because the window function raised for it.
 
-    ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
-    window to accept it; None for the other reasons, where no time would have helped.
+    ``missed_by`` is how many ticks (see `Resolution`) earlier the watermark would have had to be
+    for the window to accept it; None for the other reasons, where no time would have helped.
     ``nearest_session`` is the live session, as it would be after merging, that would have taken the
     element in had the merged window decided (see `LateCheck`); None if there is none.
 

@@ -69,8 +69,8 @@ class WindowingStrategy(metaclass=Readable):
     given; a part that is None has its default. `declared` is the door for pipelines and refuses
     what Beam refuses.
 
-    ``allowed_lateness`` is in milliseconds, as are all of its durations; in microseconds if one
-    of them is finer, which ``resolution`` says. ``already_merged`` says that a grouping has merged
+    ``allowed_lateness`` is in ticks of ``resolution``, as are all of its durations: milliseconds,
+    or microseconds if one of them is finer. ``already_merged`` says that a grouping has merged
     these windows. Elements then come with the windows that came of it, which stay as they are
     until `remerge` or a new window function. ``said`` names the parts that were set; it
     decides which combinations are refused, never which panes come out, and two strategies that

@@ -1,4 +1,4 @@
-"""Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it.
+"""Where the clocks of a shard stand, or of a group of the fanout before it, on any host.
 
 A watermark trails the greatest event time of its source, so one row from a wrong clock can carry
 it past rows that are still to come. No rule knows such a row from the first one after a pause. A

@@ -2,17 +2,29 @@
 
 A batch is bytes. First come a few numbers, which say its kind, whom it is for, and its place in the
 order of arrival, so that an operator hands on what is not for it without reading it. Then come the
-columns of its kind, as an Arrow stream.
+columns of its kind, as an Arrow stream. Instants are in ticks of the plan, see `Resolution`.
+
+=============  =====================================================================================
+word           what it is
+=============  =====================================================================================
+batch          what this module is about: elements, watermarks or else on their way to an operator
+blob           bytes, whatever is in them: a batch on its way, a page or an index of saved state
+`Envelope`     a batch whose head was read
+``Mail``       all batches of a pipeline that come to an operator in a micro-batch, sorted by kind
+``Parcel``     the elements of one edge in such mail, still closed
+message        a batch in a row of Spark, which carries it to its receiver
+=============  =====================================================================================
 
 ==============  ====================================================================================
 kind            columns
 ==============  ====================================================================================
 ``ELEMENTS``    what arrives at the machine of a node, rows or combined elements; on the way
                 to a group of a fanout with the hash of each key in place of its bucket
-``WATERMARKS``  ``of``, ``shard``, ``part``, ``watermark``, ``before``: how far an input or a node
-                has come (ms); the shard is null for rows of a source
+``WATERMARKS``  ``of``, ``shard``, ``part``, ``watermark``, ``before``, ``start``, ``senders``:
+                how far an input or a node has come; the shard is null for rows of a source,
+                which have a ``start`` if they come in stretches, see `SourceProgress`
 ``DELIVERED``   ``of``, ``starts``, ``ends``, ``last``: see `beamlike.runtime.clock.Delivered`
-``CLOCK``       ``of``, ``clock``: processing time (ms), as a script says it
+``CLOCK``       ``of``, ``clock``: processing time, as a script says it
 ``COUNTS``      what nodes of a pipeline counted, see `beamlike.runtime.tally.tallies_table`; of an
                 input of a grouping, how many ``elements`` it had
 ``FINISHED``    rows of the output, see `beamlike.runtime.output`
@@ -26,8 +38,8 @@ kind            columns
 The last four hold values of Python, of any class. They are one pickle each and not columns: an
 object for each element would take longer than everything else that is done with it.
 
-A table of rows has the key columns, the value columns, ``ts`` (ms), ``bucket`` and, if rows come
-in windows, ``start`` and ``end`` (ms). A table of combined elements has the key columns,
+A table of rows has the key columns, the value columns, ``ts``, ``bucket`` and, if rows come
+in windows, ``start`` and ``end``. A table of combined elements has the key columns,
 ``start``, ``end``, ``count``, ``ts``, ``judged``, ``merged``, the columns of the accumulator, and
 ``bucket``.
 """
@@ -60,7 +72,7 @@ from beamlike.runtime.store.state import Key, key_tuples
 
 
 class Kind(IntEnum):
-    """What a batch holds. The numbers are in messages that wait in checkpoints."""
+    """What a batch holds. The numbers are in batches that wait in checkpoints."""
 
     ELEMENTS = 1
     WATERMARKS = 2

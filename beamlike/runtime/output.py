@@ -2,8 +2,8 @@
 
 Columns, in this order: the keys, ``window`` (struct of start and end), the aggregates,
 ``timestamp``, ``pane`` (struct), in retracting mode what the plan's rendering adds, and the
-hidden column (see `marks`), which holds the dropped row if the row is one. Instants at the end
-of time have no SQL timestamp that Python can read: they are null.
+hidden column (see `beamlike.runtime.row_metadata`), which holds the dropped row if the row is one.
+Instants at the end of time have no SQL timestamp that Python can read: they are null.
 
 =================  =======================================================================
 rendering          adds
@@ -77,7 +77,7 @@ class _Row:
 
 
 class OutputTable:
-    """Builds the output rows of one plan."""
+    """Builds the output rows of one plan from effects, one by one."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -237,7 +237,7 @@ def _pane_row(pane: Pane) -> dict[str, Any]:
 
 
 class ColumnOutput:
-    """Builds the output rows of one plan."""
+    """Builds the output rows of one plan from the columns of a step. Drops go one by one."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

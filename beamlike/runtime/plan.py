@@ -1,4 +1,6 @@
-"""The plan of a stage on Spark: everything that a worker needs to know, as one value."""
+"""What one stage of a query needs to run, on any host: a grouping, a look-up or a function with
+states, as one value that goes to its workers.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property

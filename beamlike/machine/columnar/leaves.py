@@ -85,7 +85,8 @@ class Parts:
 
 
 class TriggerColumns(ABC):
-    """A trigger in action over columns; the counterpart of the reference's ``Running``."""
+    """A trigger in action over columns; the counterpart of the reference's
+    ``TriggerNode``."""
 
     keeps_value: ClassVar[bool] = False
     is_timed: ClassVar[bool] = False
@@ -193,6 +194,8 @@ class AfterTimeColumns(TriggerColumns):
 
 
 class AfterCountColumns(TriggerColumns):
+    """`AfterCount`: counts elements since its last restart; ``value`` is the count. Fires once."""
+
     keeps_value = True
 
     def __init__(self, trigger: spec.AfterCount) -> None:

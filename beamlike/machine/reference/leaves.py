@@ -99,6 +99,8 @@ class AfterTimeNode(TriggerNode):
 
 
 class AfterCountNode(TriggerNode):
+    """`AfterCount`: counts elements since its last restart; ``value`` is the count. Fires once."""
+
     keeps_value = True
 
     def __init__(self, trigger: spec.AfterCount) -> None:

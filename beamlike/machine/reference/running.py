@@ -87,7 +87,26 @@ class TriggerView:
 
 
 class TriggerNode(ABC):
-    """A trigger in action. ``merging`` says that its windows may merge."""
+    """A trigger in action: how one node of a tree of triggers changes its `TriggerState`.
+
+    ``merging`` says that its windows may merge. There are four ways to begin anew:
+
+    =============  =====================================  ==========================================
+    way            when                                   what is left
+    =============  =====================================  ==========================================
+    `cleared`      a pane came out for which the node     whether it is finished; of a
+                   was not ready                          `CustomTrigger` what `on_pane` says
+    `restarted`    a parent that repeats starts it over   nothing; of a `CustomTrigger` what
+                                                          `on_fire` says
+    `ended`        `AfterWatermark` has passed the end    nothing; of a `CustomTrigger` what
+                   of the window, and it was the early    `on_end` says
+                   trigger
+    ``forgotten``  windows merge to one whose end is to   nothing: no trigger is asked, see
+                   come, and it was the late trigger      `TriggerState`
+    =============  =====================================  ==========================================
+
+    A window that closes has its tree cleared by `TriggerState.cleared`, which asks no trigger.
+    """
 
     keeps_value: bool = False
     """Whether the node's state has a ``value``: a count, or a target of a clock."""

@@ -24,13 +24,15 @@ class TriggerState:
     ============  ========================  ===========================  =====================
     ``finished``  fired for the last time   each trigger's `on_merge`    when a parent starts
                                                                          it over
-    ``value``     a count of elements, or   each trigger's `on_merge`    at each firing of the
-                  a target of a clock                                    node; when a parent
-                                                                         clears it or is
-                                                                         closed; an interval
-                                                                         then moves on, and a
-                                                                         running count
-                                                                         keeps the rest
+    ``value``     a count of elements, or   each trigger's `on_merge`    at each firing of its
+                  a target of a clock                                    node; when its parent
+                                                                         clears or restarts it;
+                                                                         when the window
+                                                                         closes.
+                                                                         `EveryProcessingTime`
+                                                                         sets its next instant
+                                                                         instead, `EveryCount`
+                                                                         keeps the remainder
     ``subs``      the same, of children
     ``kept``      the value that a delta    that of the first part       with the window, or
                   is measured from; empty   that has one                 when its trigger

@@ -111,12 +111,12 @@ class Between:
     layer: int
     workers: dict[int, Worker]
     pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(JoinedBundle))
-    """What nodes of this stage are given, by their numbers and sources."""
+    """What these nodes are given, by their numbers and sources."""
 
     @classmethod
     @contextmanager
     def over(cls, layers: Layers, layer: int) -> Iterator["Between"]:
-        """A stage whose functions are set up, and torn down at its end."""
+        """The nodes before a layer; their functions are set up, and torn down at its end."""
         workers = {number: worker_of(layers.nodes[number]) for number in layers.between(layer)}
         for number in layers.sharing.intersection(workers):
             workers[number].shares_elements = True

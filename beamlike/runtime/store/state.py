@@ -275,7 +275,7 @@ class StateLayout:
 
 
 def _preorder(node: Any) -> Iterator[Any]:
-    """A `Running` or `TriggerState` and all below it, parents first."""
+    """A `TriggerNode` or `TriggerState` and all below it, parents first."""
     yield node
     for sub in node.subs:
         yield from _preorder(sub)
