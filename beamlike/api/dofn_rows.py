@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.function_rows import Rows
+from beamlike.api.function_rows import FunctionRows
 from beamlike.api.marked_methods import OF_BUNDLES
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.params import Param
@@ -19,7 +19,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
 
-def dofn_over_rows(fn: object, rows: Rows, label: str) -> StatefulFn | None:
+def dofn_over_rows(fn: object, rows: FunctionRows, label: str) -> StatefulFn | None:
     """A `DoFn` as a machine calls it; None: it is something else.
 
     Raises:
@@ -43,7 +43,7 @@ def dofn_over_rows(fn: object, rows: Rows, label: str) -> StatefulFn | None:
 class _DoFnRows(StatefulDoFnInvoker):
     """A `DoFn` whose elements are rows."""
 
-    def __init__(self, fn: DoFn[Any, Any], rows: Rows, label: str) -> None:
+    def __init__(self, fn: DoFn[Any, Any], rows: FunctionRows, label: str) -> None:
         super().__init__(fn, (), {}, None, label)
         self._rows = rows
 

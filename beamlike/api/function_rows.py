@@ -15,7 +15,7 @@ Outputs = Iterable[tuple[str, Windowed]]
 
 
 @attrs.frozen
-class Rows:
+class FunctionRows:
     """Rows as a machine has them, and as a function sees them.
 
     Args:

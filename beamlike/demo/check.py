@@ -18,7 +18,7 @@ _TIMINGS: Final = ("EARLY", "ON_TIME", "LATE")
 
 
 @attrs.frozen
-class Totals:
+class CarrierTotals:
     """What one carrier's hour comes to: rows, mean delay, and its aircraft in sorted order."""
 
     departures: int
@@ -75,7 +75,7 @@ def check(
     return Verdict(len(flights), in_panes, len(drops), len(expected), tuple(problems))
 
 
-def _problems(panes: Sequence[FlightPane], expected: Totals | None) -> Iterator[str]:
+def _problems(panes: Sequence[FlightPane], expected: CarrierTotals | None) -> Iterator[str]:
     """What is wrong with the panes of one window."""
     indices = [pane.index for pane in panes]
     if indices != list(range(len(panes))):
@@ -90,12 +90,12 @@ def _problems(panes: Sequence[FlightPane], expected: Totals | None) -> Iterator[
         yield f"the panes hold {counts} departures, and none may hold less than the one before"
     last = None
     if panes:
-        last = Totals(counts[-1], panes[-1].delay, tuple(sorted(panes[-1].tails)))
+        last = CarrierTotals(counts[-1], panes[-1].delay, tuple(sorted(panes[-1].tails)))
     if not _is_same(last, expected):
         yield f"the last pane is {last}, the batch aggregation {expected}"
 
 
-def _is_same(last: Totals | None, expected: Totals | None) -> bool:
+def _is_same(last: CarrierTotals | None, expected: CarrierTotals | None) -> bool:
     """Whether both are one, where means may differ by the order of adding."""
     if last is not None and expected is not None and None not in (last.delay, expected.delay):
         same_mean = math.isclose(last.delay, expected.delay, rel_tol=1e-9, abs_tol=1e-9)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def _without(
     return flights.filter(pa.array(keep)), [drop for rest in wanted.values() for drop in rest]
 
 
-def _aggregate(flights: pa.Table) -> dict[Group, Totals]:
+def _aggregate(flights: pa.Table) -> dict[Group, CarrierTotals]:
     """The plain batch aggregation, by carrier and start of the hour."""
     columns = {"carrier": "carrier", "delay": "dep_delay", "tail": "tailnum"}
     table = pa.table({name: flights.column(column) for name, column in columns.items()})
@@ -131,7 +131,7 @@ def _aggregate(flights: pa.Table) -> dict[Group, Totals]:
         .aggregate([([], "count_all"), ("delay", "mean"), ("tail", "list")])
     )
     return {
-        (row["carrier"], row["hour"]): Totals(
+        (row["carrier"], row["hour"]): CarrierTotals(
             row["count_all"], row["delay_mean"], tuple(sorted(filter(None, row["tail_list"])))
         )
         for row in totals.to_pylist()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class Change(Protocol):
+class RowChange(Protocol):
     """A step that takes rows one by one, in terms of Spark."""
 
     def __call__(self, frames: Any, df: "DataFrame") -> "DataFrame": ...
@@ -36,7 +36,7 @@ def is_of_dataframes(name: str) -> bool:
 
 
 def changed_by(
-    spark: "SparkSession", schema: pa.Schema, change: Change
+    spark: "SparkSession", schema: pa.Schema, change: RowChange
 ) -> tuple[pa.Schema, Callable[[pa.Table], pa.Table]]:
     """The columns that a step makes of others, and what makes its rows.
 

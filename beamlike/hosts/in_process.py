@@ -24,7 +24,7 @@ from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
 from beamlike.runtime.graph.pacing import paced_by, taken
-from beamlike.runtime.graph.scripts import Step, steps_of
+from beamlike.runtime.graph.scripts import SourceStep, steps_of
 from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
@@ -66,7 +66,7 @@ def run_pipeline(
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}
-    return _Run(workers, kept, records, part_size, wait).play()
+    return _PipelineRun(workers, kept, records, part_size, wait).play()
 
 
 class _Passing:
@@ -102,7 +102,7 @@ class _Passing:
         return ((edge, self.of(edge)) for edge in self._bundles)
 
 
-class _Run:
+class _PipelineRun:
     def __init__(
         self,
         workers: Mapping[Node, Worker],
@@ -172,7 +172,7 @@ class _Run:
             instants = (worker.wakes_at for worker in self._workers.values())
             clock = self._wait(min(instant for instant in instants if instant is not None))
             with paused_gc():
-                self._play(Step(None, (), clock))
+                self._play(SourceStep(None, (), clock))
 
     def _end(self, started: Sequence[Worker], has_ended: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""
@@ -186,7 +186,7 @@ class _Run:
         if failures and has_ended:
             raise failures[0]
 
-    def _play(self, step: Step) -> None:
+    def _play(self, step: SourceStep) -> None:
         self._behind = {*self._workers} if step.clock > self._clock else set()
         self._clock = step.clock
         passing = _Passing()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from beamlike.errors import WindowError
 from beamlike.machine.events import Drop, Element
-from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.machine.failures import FunctionFailure, OnFailure, left_out
 from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
@@ -57,5 +57,5 @@ def windows_of(
     try:
         return assigned(window_fn, element.timestamp, element.value)
     except USER_RAISED as cause:
-        failure = Failure.of(window_fn, "assign", cause, (element,))
+        failure = FunctionFailure.of(window_fn, "assign", cause, (element,))
         return left_out(element, failure, on_error, watermark, window_fn.resolution)

@@ -14,16 +14,14 @@ from beamlike.machine.gaps import is_near, reach_of
 from beamlike.machine.input_clocks import (
     InputClock,
     InputState,
+    InputUpdate,
     PartState,
-    ShardWatermark,
     SourceClock,
     SourceProgress,
     StageClock,
     believed,
 )
 from beamlike.model.resolution import Resolution
-
-Update = SourceProgress | ShardWatermark
 
 
 @attrs.frozen
@@ -57,7 +55,7 @@ class Clocks:
     def update(
         self,
         states: Sequence[InputState],
-        updates: Iterable[Update],
+        updates: Iterable[InputUpdate],
         clock: int,
         clock_before: int = 0,
     ) -> tuple[tuple[InputState, ...], int]:
@@ -110,12 +108,16 @@ class Clocks:
         )
 
     def _trusted(
-        self, states: Sequence[InputState], updates: Sequence[Update], clock: int, clock_before: int
-    ) -> list[Update]:
+        self,
+        states: Sequence[InputState],
+        updates: Sequence[InputUpdate],
+        clock: int,
+        clock_before: int,
+    ) -> list[InputUpdate]:
         """The updates that may move their input, see `reach_of`."""
         if all(getattr(source, "max_jump", None) is None for source in self.inputs):
             return [*updates]
-        trusted = list[Update]()
+        trusted = list[InputUpdate]()
         for position, (source, state) in enumerate(zip(self.inputs, states, strict=True)):
             of_input = [update for update in updates if update.input == position]
             if isinstance(source, SourceClock) and source.max_jump is not None and of_input:
@@ -134,7 +136,7 @@ class Clocks:
         return trusted
 
     def _updated(
-        self, states: Sequence[InputState], updates: Iterable[Update], clock: int
+        self, states: Sequence[InputState], updates: Iterable[InputUpdate], clock: int
     ) -> tuple[InputState, ...]:
         after, parts = list(states), dict[int, dict[str, PartState]]()
         # What the source as a whole has reached counts for all parts, in whichever order they come.
@@ -203,7 +205,7 @@ class Clocks:
         return source.watermark(state.greatest, state.active_at, clock)
 
 
-def _of_whole_source(update: Update) -> bool:
+def _of_whole_source(update: InputUpdate) -> bool:
     return isinstance(update, SourceProgress) and update.part is None
 
 

@@ -38,7 +38,7 @@ OnFailureLike = OnFailure | Literal["fail", "drop"]
 
 
 @attrs.frozen
-class Failure:
+class FunctionFailure:
     """A function of the user's raised.
 
     ``items`` are the elements that it raised for, as far as that is known, and ``window`` is the
@@ -58,7 +58,7 @@ class Failure:
         cause: UserRaised,
         items: Sequence[Item] = (),
         window: Window | None = None,
-    ) -> "Failure":
+    ) -> "FunctionFailure":
         """The failure of a method of a window function or a combine function."""
         if isinstance(owner, Together):
             function = f"{owner.method_name(method)} of the aggregates {', '.join(owner.parts)}"
@@ -91,7 +91,7 @@ class Failure:
 
 def left_out(
     element: Element,
-    failure: Failure,
+    failure: FunctionFailure,
     on_error: OnFailure,
     watermark: int | None,
     unit: Resolution,

@@ -70,21 +70,23 @@ class Lifting:
             UserFunctionError: A function of the user's raised, and that is to be reported.
         """
         judged = watermark is not None and self._judges
-        at = self._earliest if watermark is None or not self._judges else watermark
-        before, trace = KeyState.unseen(at, 0), list[TraceEvent]()
+        judged_at = self._earliest if watermark is None or not self._judges else watermark
+        before, trace = KeyState.unseen(judged_at, 0), list[TraceEvent]()
         after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
         merged: set[Window] = {it.into for it in trace if isinstance(it, Merged)}
         before_that = [item for item in elements if isinstance(item, Lifted)]
         merged |= {item.window for item in before_that if item.merged}
         # Elements that were judged where they were first combined stay so.
-        unjudged = len(before_that) < len(elements) or not all(it.judged for it in before_that)
+        all_judged = judged or (
+            len(before_that) == len(elements) and all(item.judged for item in before_that)
+        )
         lifted = (
             Lifted(
                 state.accumulator,
                 state.new_elements,
                 window,
                 _greatest(elements, window),
-                judged or not unjudged,
+                all_judged,
                 window in merged,
             )
             for window, state in after.windows.items()

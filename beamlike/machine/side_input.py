@@ -24,7 +24,7 @@ from beamlike.machine.events import (
     Event,
     Pane,
 )
-from beamlike.machine.failures import Failure, OnFailure, OnFailureLike, left_out
+from beamlike.machine.failures import FunctionFailure, OnFailure, OnFailureLike, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import UngroupedMachine, elements_of, expired
@@ -183,7 +183,7 @@ class SideInputs(UngroupedMachine):
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
         moved = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
-        work = _Step(self, state, watermark, state.at(watermark, clock, moved).side)
+        work = _SideInputStep(self, state, watermark, state.at(watermark, clock, moved).side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
                 work.take(element)
@@ -232,7 +232,7 @@ class _Open:
     waiting: list[Element]
 
 
-class _Step:
+class _SideInputStep:
     """A step in the making: a working copy of the windows, and the effects so far."""
 
     def __init__(self, inputs: SideInputs, state: KeyState, watermark: int, side: int) -> None:
@@ -278,7 +278,9 @@ class _Step:
             except WindowingError:
                 raise  # the two do not go together, whatever the element
             except USER_RAISED as cause:
-                failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
+                failure = FunctionFailure.of(
+                    inputs.side_window_fn, "assign", cause, (plain,), window
+                )
                 rules = inputs.on_error, self.watermark, inputs.resolution
                 self.effects.append(left_out(element, failure, *rules))
                 continue

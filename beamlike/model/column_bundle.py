@@ -22,14 +22,7 @@ class Column(Protocol):
         """The values."""
 
 
-class RowsColumn(Column, Protocol):
-    """Rows, of which a column may be taken without making them."""
-
-    def picked(self, name: str | int) -> Column | None:
-        """What ``row.name`` or ``row[name]`` is of each row; None if the rows have to say."""
-
-
-class OneKey(Sequence[Any]):
+class RepeatedKey(Sequence[Any]):
     """The same key, so many times."""
 
     def __init__(self, key: Any, count: int) -> None:

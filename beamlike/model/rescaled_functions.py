@@ -26,10 +26,10 @@ def function_in(fn: StatefulFn, resolution: Resolution) -> StatefulFn:
 
 
 def _of_milliseconds(fn: StatefulFn, resolution: Resolution) -> StatefulFn:
-    return _InMilliseconds(fn, resolution.per_ms) if resolution.per_ms > 1 else fn
+    return _FunctionInMilliseconds(fn, resolution.per_ms) if resolution.per_ms > 1 else fn
 
 
-class _InMilliseconds(StatefulFn):
+class _FunctionInMilliseconds(StatefulFn):
     def __init__(self, fn: StatefulFn, per_ms: int) -> None:
         self.fn, self._per_ms = fn, per_ms
         self.states, self.timers, self.expires = fn.states, fn.timers, fn.expires
@@ -123,10 +123,10 @@ class _Seen:
         return self._given.state(spec)
 
     def timer(self, spec: TimerSpec) -> TimerControl:
-        return _Timer(self._given.timer(spec), self._exact, self._per_ms)
+        return _TimerInMilliseconds(self._given.timer(spec), self._exact, self._per_ms)
 
 
-class _Timer:
+class _TimerInMilliseconds:
     """A timer that is set to a millisecond, and is due when that is over."""
 
     def __init__(self, control: TimerControl, exact: int | None, per_ms: int) -> None:

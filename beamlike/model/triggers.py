@@ -2,7 +2,8 @@
 
 A trigger here only describes *what* is wanted. How each one is notified, gets ready, fires and
 merges stands in `beamlike.machine.reference`, files `leaves` and `composites`, one class per
-trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`.
+trigger; what it remembers of a window is a `TriggerState` there. Triggers that Beam does not have
+are in `beamlike.model.extra_triggers`.
 
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
@@ -234,7 +235,7 @@ class Repeatedly(CompositeTrigger):
 
 
 @attrs.frozen(init=False)
-class _Several(CompositeTrigger):
+class _TriggersInOrder(CompositeTrigger):
     """A trigger made of others, in order. Of one alone it does what that one does, once."""
 
     triggers: tuple[Trigger, ...]
@@ -260,7 +261,7 @@ class _Several(CompositeTrigger):
 
 
 @attrs.frozen(init=False)
-class AfterEach(_Several):
+class AfterEach(_TriggersInOrder):
     """Runs its triggers one after the other; finishes when the last one does.
 
     A pane of one element first, and then panes of a hundred:
@@ -279,7 +280,7 @@ class AfterEach(_Several):
 
 
 @attrs.frozen(init=False)
-class AfterFirst(_Several):
+class AfterFirst(_TriggersInOrder):
     """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``.
 
     At the hundredth element, or after a minute with less, again and again:
@@ -297,7 +298,7 @@ AfterAny = AfterFirst
 
 
 @attrs.frozen(init=False)
-class AfterAll(_Several):
+class AfterAll(_TriggersInOrder):
     """Fires once, when all of its triggers are ready or finished.
 
     Not before the hundredth element, and not before a minute is over:

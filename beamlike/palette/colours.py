@@ -51,7 +51,7 @@ DARK: Final = Palette(
 
 
 @attrs.frozen
-class Timing:
+class TimingStyle:
     """How panes of a timing look.
 
     ``tone`` is the name of the colour; ``ground`` how much of it fills the pane; ``hatch`` the
@@ -64,14 +64,14 @@ class Timing:
     dashes: tuple[float, ...] = ()
 
 
-TIMINGS: Final[Mapping[str, Timing]] = {
-    "EARLY": Timing("early", 0.14, "/", (3, 1.8)),
-    "ON_TIME": Timing("ontime", 0.2),
-    "LATE": Timing("late", 0.16, "\\\\\\"),
+TIMINGS: Final[Mapping[str, TimingStyle]] = {
+    "EARLY": TimingStyle("early", 0.14, "/", (3, 1.8)),
+    "ON_TIME": TimingStyle("ontime", 0.2),
+    "LATE": TimingStyle("late", 0.16, "\\\\\\"),
 }
-_UNKNOWN: Final = Timing("unknown", 0.16)
+_UNKNOWN: Final = TimingStyle("unknown", 0.16)
 
 
-def timing_of(name: str) -> Timing:
+def timing_of(name: str) -> TimingStyle:
     """How panes of a timing look; any other name is that of panes of no timing."""
     return TIMINGS.get(name, _UNKNOWN)

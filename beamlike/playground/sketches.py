@@ -18,11 +18,11 @@ from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, show_duration
 from beamlike.runtime.by_clock import (
-    Arrival,
     BoundedDelay,
     IdleAfter,
     PercentileOfDelays,
     PerfectWatermark,
+    TimedElement,
     WatermarkRule,
     script_by_clock,
     with_clock,
@@ -224,7 +224,9 @@ def script_of(sketch: Plain) -> Script:
         return tuple(step for step in script if step != Arrive(()))
     steps = [step for step in sketch["steps"] if "elements" in step]
     arrivals = [
-        Arrival(step["clock"], it["key"], _element(it)) for step in steps for it in step["elements"]
+        TimedElement(step["clock"], it["key"], _element(it))
+        for step in steps
+        for it in step["elements"]
     ]
     return script_by_clock(arrivals, rule, end=sketch.get("end"))
 

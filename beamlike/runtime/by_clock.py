@@ -33,7 +33,7 @@ def _silence_ms(value: DurationLike) -> int:
 
 
 @attrs.frozen
-class Arrival:
+class TimedElement:
     """An element with both of its times.
 
     Args:
@@ -55,7 +55,7 @@ class Arrival:
 class WatermarkRule(Protocol):
     """What moves the watermark of a stream whose arrivals are known."""
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         """Where the watermark is moved to, and when.
 
         Args:
@@ -70,7 +70,7 @@ class PerfectWatermark:
     """Knows what is still to come: it stands at the earliest event time that has not arrived, so
     that nothing is ever late. With the last arrival it is at the end of time."""
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         moves, earliest = list[Move](), MAX_TIMESTAMP
         for index in reversed(range(len(arrivals))):
             moves.append((arrivals[index].clock, earliest))
@@ -88,7 +88,7 @@ class BoundedDelay:
 
     bound: int = attrs.field(converter=_bound_ms, repr=show_duration)
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         return _forward(
             (arrival.clock, arrival.element.timestamp - self.bound) for arrival in arrivals
         )
@@ -108,7 +108,7 @@ class IdleAfter:
     bound: int = attrs.field(converter=_bound_ms, repr=show_duration)
     silence: int = attrs.field(converter=_silence_ms, repr=show_duration)
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         moves = list[Move]()
         for index, arrival in enumerate(arrivals):
             moves.append((arrival.clock, arrival.element.timestamp - self.bound))
@@ -130,7 +130,7 @@ class PercentileOfDelays:
 
     percent: float = attrs.field(validator=lambda _, __, value: _check_percent(value))
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         moves, delays = list[Move](), list[int]()
         for arrival in arrivals:
             delays = sorted((*delays, arrival.delay))
@@ -140,7 +140,7 @@ class PercentileOfDelays:
 
 
 def script_by_clock(
-    arrivals: Iterable[Arrival],
+    arrivals: Iterable[TimedElement],
     rule: WatermarkRule,
     *,
     end: int | None = None,

@@ -32,7 +32,7 @@ from beamlike.runtime.store.column_state import (
     withdrawn_at,
 )
 from beamlike.runtime.store.index import Index, ShardStatus
-from beamlike.runtime.store.pages import Pages, Rows
+from beamlike.runtime.store.pages import Pages, SavedRows
 from beamlike.runtime.store.state import with_bucket
 from beamlike.runtime.store.stores import Store
 
@@ -147,7 +147,7 @@ class ColumnShard:
 
     def _pass(
         self,
-        rows: Rows,
+        rows: SavedRows,
         places: Ints | None,
         arrivals: Sequence[pa.Table],
         index: Index,
@@ -191,14 +191,19 @@ class ColumnShard:
             judged_at,
         ), _Written(gone if places is None else places[gone], saved)
 
-    def _saved_state(self, rows: Rows, index: Index) -> State:
+    def _saved_state(self, rows: SavedRows, index: Index) -> State:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
         own = np.arange(len(rows.lives))
         output = rows.table.column("output_watermark").to_numpy()
         return State(index.at.watermark, index.at.clock, output, self.layout.waits(rows.table, own))
 
     def _note_inactive(
-        self, index: Index, rows: Rows, state: State, deadlines: tuple[Ints, Ints], active: Bools
+        self,
+        index: Index,
+        rows: SavedRows,
+        state: State,
+        deadlines: tuple[Ints, Ints],
+        active: Bools,
     ) -> None:
         """What the index has to know of rows whose keys have no step."""
         places = np.nonzero(rows.lives & ~active)[0]
@@ -233,7 +238,7 @@ class ColumnShard:
 
     def _active(
         self,
-        rows: Rows,
+        rows: SavedRows,
         deadlines: tuple[Ints, Ints],
         arrived: pa.Table | None,
         to: Clock,
@@ -260,7 +265,7 @@ class ColumnShard:
         number = np.append(keys.number[:count], number)
         return rows.lives & known, attrs.evolve(keys, number=number)
 
-    def _load(self, rows: Rows, saved_state: State, active: Bools, keys: Numbered) -> State:
+    def _load(self, rows: SavedRows, saved_state: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""
         places = np.nonzero(active)[0]
         number = keys.number[len(keys.number) - len(active) :][places]
@@ -307,7 +312,7 @@ class ColumnShard:
         return state, panes, drops, merges
 
     def _buckets(
-        self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints
+        self, rows: SavedRows, active: Bools, before: State, keys: Numbered, arrived: Ints
     ) -> Ints:
         """The bucket of each key."""
         bucket = np.empty(keys.count, np.int64)
@@ -317,8 +322,8 @@ class ColumnShard:
 
 
 def _some(
-    rows: Rows, arrivals: Sequence[pa.Table], place: int, passes: int
-) -> tuple[Rows, Ints | None, list[pa.Table]]:
+    rows: SavedRows, arrivals: Sequence[pa.Table], place: int, passes: int
+) -> tuple[SavedRows, Ints | None, list[pa.Table]]:
     """The rows and arrivals of one pass, and where these rows are among all; None: everywhere.
 
     Raises:
@@ -327,7 +332,7 @@ def _some(
     if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
         return rows, None, list(arrivals)
     chosen = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)
-    part = Rows(one_chunk([rows.table.filter(pa.array(chosen))]), rows.lives[chosen])
+    part = SavedRows(one_chunk([rows.table.filter(pa.array(chosen))]), rows.lives[chosen])
     arrived = [
         table.filter(pa.array(table.column("bucket").to_numpy() % passes == place))
         for table in arrivals

@@ -26,7 +26,7 @@ def read_columns(text: str) -> pa.Schema:
     >>> read_columns("user string, at timestamp").names
     ['user', 'at']
     """
-    reader = _Reader(text)
+    reader = _SchemaReader(text)
     fields = [reader.field()]
     while reader.takes(","):
         fields.append(reader.field())
@@ -44,13 +44,13 @@ def read_type(text: str) -> pa.DataType:
     Raises:
         ColumnError: The text cannot be read, with the place.
     """
-    reader = _Reader(text)
+    reader = _SchemaReader(text)
     dtype = reader.type()
     reader.ends()
     return dtype
 
 
-class _Reader:
+class _SchemaReader:
     """Reads a text from its beginning to its end."""
 
     def __init__(self, text: str) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.assign import Bundle, LiftedBundle, PlainBundle
+from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.columns import LiftedArrivals
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
@@ -53,11 +53,10 @@ class Lifter(Protocol):
 def lifter_of(plan: Plan) -> Lifter:
     """What combines the rows of this plan."""
     columnar = choose_machine(plan).machine == "columnar"
-    return _FallbackLifter(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
+    return _FallbackLifter(plan, _ColumnarLifter(plan) if columnar else _KeyByKey(plan))
 
 
 def combine_the_rest(
-    plan: Plan,
     lifter: Callable[[], Lifter],
     tables: Sequence[pa.Table],
     watermark: int,
@@ -68,7 +67,6 @@ def combine_the_rest(
     them are one bundle.
 
     Args:
-        plan: That of the shard.
         lifter: Makes that of the plan.
         tables: What arrives, with the ``bucket`` of each key.
         watermark: What judges the rows (ms).
@@ -108,7 +106,7 @@ class _FallbackLifter:
             return self._one_by_one.lift(tables, watermark)
 
 
-class _InColumns:
+class _ColumnarLifter:
     """As the columnar machine does it."""
 
     def __init__(self, plan: Plan) -> None:
@@ -122,7 +120,7 @@ class _InColumns:
         arrived = one_chunk(tables)  # those without carried windows lack the columns of these
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
-        bundle: Bundle
+        bundle: ArrivingBundle
         if is_lifted(arrived):
             bundle = LiftedBundle(lifted_arrivals_of(plan, self._folds, arrived, keys.number))
         else:

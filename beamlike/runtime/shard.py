@@ -40,7 +40,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Retracting, retracting
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.key_clocks import KeyClocks
-from beamlike.runtime.store.pages import Pages, Rows
+from beamlike.runtime.store.pages import Pages, SavedRows
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 from beamlike.runtime.store.stores import Store
 
@@ -249,7 +249,7 @@ class Shard:
 
     def _load(
         self, pages: Pages, touched: set[int], index: Index
-    ) -> tuple[dict[int, dict[Key, KeyState]], Ints, Rows]:
+    ) -> tuple[dict[int, dict[Key, KeyState]], Ints, SavedRows]:
         """The states of the keys in some buckets, the places of their rows, and all rows."""
         rows = pages.read()
         bucket = rows.table.column("bucket").to_numpy()

@@ -33,7 +33,7 @@ from beamlike.model.trigger_text import trigger_of
 from beamlike.model.window_text import window_fn_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
-from beamlike.runtime.store.recording import OWN, Moment, StateRecord
+from beamlike.runtime.store.recording import OWN, ShardMoment, StateRecord
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.shrinking import shrunk
 from beamlike.testing.scenarios.writing import write_scenario
@@ -226,7 +226,7 @@ def capture(
         if found:
             (stage, shard, record), *_ = found
             steps = list(_steps(stage, record, partial(read, key)))
-            now = Moment(shard.at.watermark, shard.at.clock)
+            now = ShardMoment(shard.at.watermark, shard.at.clock)
             script, key_shown, strategy = _scripted(stage, steps, column, shown)
             stopped = record.until != now
             return Captured(stage, key_shown, strategy, aggregation, script, record, stopped)
@@ -256,7 +256,7 @@ class _Step:
     """A recorded step, with the rows of one key."""
 
     judged_at: int
-    after: Moment
+    after: ShardMoment
     rows: pa.Table
 
 
@@ -283,9 +283,9 @@ def _steps(
     yield _Step(until.watermark, until, pa.table({}))
 
 
-def _own(moment: Moment, key: KeyClock, source: SourceClock) -> Moment:
+def _own(moment: ShardMoment, key: KeyClock, source: SourceClock) -> ShardMoment:
     """The clocks of a key that has a watermark of its own, when its shard stands there."""
-    return Moment(max(moment.watermark, key.at(source, moment.clock).watermark), moment.clock)
+    return ShardMoment(max(moment.watermark, key.at(source, moment.clock).watermark), moment.clock)
 
 
 def _check(stage: SavedStage, rows: pa.Table) -> None:

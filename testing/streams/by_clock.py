@@ -15,7 +15,7 @@ from beamlike.model.time import (
     instant_ms,
     show_instant,
 )
-from beamlike.runtime.by_clock import Arrival, Move, WatermarkRule, script_by_clock
+from beamlike.runtime.by_clock import Move, TimedElement, WatermarkRule, script_by_clock
 from beamlike.testing.streams.finished import FinishedTestStream
 
 Timed = tuple[Any, InstantLike, InstantLike]
@@ -103,11 +103,11 @@ class _Drawn:
 
     drawn: tuple[Move, ...]
 
-    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+    def moves(self, arrivals: Sequence[TimedElement], end: int) -> list[Move]:
         return list(self.drawn)
 
 
-def _arrival(given: Any) -> Arrival:
+def _arrival(given: Any) -> TimedElement:
     if not isinstance(given, tuple) or len(given) != 3:
         raise TestStreamError(
             f"stream_by_clock takes (element, event time, arrival), got {given!r}; write "
@@ -124,7 +124,7 @@ def _arrival(given: Any) -> Arrival:
         raise TestStreamError(
             f"an element must happen before the end of time, got {happened!r} for {element!r}"
         )
-    return Arrival(clock, None, Element(element, timestamp))
+    return TimedElement(clock, None, Element(element, timestamp))
 
 
 def arrivals_from_dataframe(

@@ -275,12 +275,12 @@ def test_a_worker_that_remembers_rows_of_another_state_is_found_out(
 
 
 def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    after = pages.Rows.after
+    after = pages.SavedRows.after
 
-    def loyal(rows: pages.Rows, gone: Any, new: pa.Table) -> pages.Rows:
+    def loyal(rows: pages.SavedRows, gone: Any, new: pa.Table) -> pages.SavedRows:
         return after(rows, gone[1:], new)
 
-    monkeypatch.setattr(pages.Rows, "after", loyal)
+    monkeypatch.setattr(pages.SavedRows, "after", loyal)
 
     assert first_broken_streams().law == EITHER_MACHINE
 

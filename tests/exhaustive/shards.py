@@ -26,7 +26,7 @@ from beamlike.runtime.plan import Part, Plan, PlanOptions
 from beamlike.runtime.shard import KeyedEffect, Shard
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.pages import PageContents, Pages, Rows
+from beamlike.runtime.store.pages import PageContents, Pages, SavedRows
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.runtime.store.stores import DictStore, Store
 from tests.exhaustive.events import END, Arrive, Clock, Row, Watermark
@@ -169,7 +169,7 @@ class Shards:
             saved = pages.read()
             table = _copies(saved, parents[stay:], before, stay)
             if not stay:
-                saved = Rows(schema.empty_table(), np.zeros(0, np.bool_))
+                saved = SavedRows(schema.empty_table(), np.zeros(0, np.bool_))
             pages = Pages(schema, copied, index.contents if stay else PageContents())
             pages.replace(saved, np.zeros(0, np.int64), table)
         index.contents = pages.contents
@@ -177,7 +177,7 @@ class Shards:
         return copied
 
 
-def _copies(saved: Rows, parents: Ints, before: int, first: int) -> pa.Table:
+def _copies(saved: SavedRows, parents: Ints, before: int, first: int) -> pa.Table:
     """The rows of these keys, of so many, as those of keys that are numbered on from ``first``."""
     living = np.nonzero(saved.lives)[0]
     key = saved.table.column("key_key").to_numpy()[living]

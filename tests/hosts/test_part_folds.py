@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from beamlike.machine.columnar.arrays import put
-from beamlike.machine.columnar.folds import Accumulators, Elements, Objects
+from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
 from beamlike.model.combine.isolated import isolated
 from beamlike.runtime.checked import UserMade
@@ -99,7 +99,7 @@ def by_fold(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -> Ac
     counts = np.array([len(windows[at]) for at in filled])
     times = np.arange(table.num_rows)
     values, first = inputs_of_part(part, fold, table), np.cumsum(counts) - counts
-    more = fold.of(Elements(values, times, first, counts))
+    more = fold.of(ElementsByWindow(values, times, first, counts))
     return put(fold.create(len(windows)), np.array(filled), more)
 
 
@@ -168,7 +168,9 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     fold = fold_of_part(part, {"x": number})
     table = pa.table({"value_x": pa.array([3, None, 5])})
     values = inputs_of_part(part, fold, table)
-    accumulators = fold.of(Elements(values, np.arange(3), np.array([0, 2]), np.array([2, 1])))
+    accumulators = fold.of(
+        ElementsByWindow(values, np.arange(3), np.array([0, 2]), np.array([2, 1]))
+    )
     woken = fold.load(fold.save(accumulators))
     assert fold.extract(woken).to_pylist() == [[3, None], [5]]
 

@@ -73,10 +73,10 @@ def test_a_result_of_any_name_lands(place: Place, table: str) -> None:
 
 
 def test_a_session_and_a_change_of_the_users_are_results() -> None:
-    from beamlike.hosts.landing.names import Columns
+    from beamlike.hosts.landing.names import LandedColumns
 
     table = panes_of(["change", "session"], ["retraction"], 0)
-    columns = Columns.of(table.schema, ["change", "session"])
+    columns = LandedColumns.of(table.schema, ["change", "session"])
     assert columns.rendering == "rows"
     assert columns.users == ("change", "session", "retraction", "timestamp")
 

@@ -24,7 +24,7 @@ from beamlike.combine_fns import (
     Top,
     TopBy,
 )
-from beamlike.machine.columnar.folds import Elements, fold_of
+from beamlike.machine.columnar.folds import ElementsByWindow, fold_of
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
 from beamlike.runtime.columns import ExactColumns
 from beamlike.testing import check_combine_fn
@@ -156,7 +156,9 @@ def test_folds_say_what_their_functions_do(random: Random) -> None:
     ):
         given_values = [gone for _, gone in values] if len(given_columns) == 1 else values
         fold = fold_of(fn, kinds[-len(given_columns) :])
-        found = fold.extract(fold.of(Elements(fold.values_of(given_columns), at, first, counts)))
+        found = fold.extract(
+            fold.of(ElementsByWindow(fold.values_of(given_columns), at, first, counts))
+        )
         expected = fn.extract(fn.add(fn.create(), given_values, at.tolist()))
         assert found.to_pylist() == [expected]
 

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.graph.rows import Columns
+from beamlike.hosts.spark.graph.rows import ElementColumns
 from beamlike.testing import TestPipeline
 
 NOON = beam.Timestamp(1_577_880_000)
@@ -21,9 +21,9 @@ NOON = beam.Timestamp(1_577_880_000)
 AT_NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
-def columns(**kinds: T.DataType) -> Columns:
+def columns(**kinds: T.DataType) -> ElementColumns:
     schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
-    return Columns.typed(schema, "'Write'")
+    return ElementColumns.typed(schema, "'Write'")
 
 
 def column(dtype: T.DataType, *values: Any) -> list[Any]:
@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_reported_with_its_column(kind: Any, value: Any, sa
 
 def test_a_value_must_be_there_if_the_column_says_so() -> None:
     schema = T.StructType([T.StructField("c", T.LongType(), nullable=False)])
-    needed = Columns.typed(schema, "'Write'")
+    needed = ElementColumns.typed(schema, "'Write'")
 
     assert needed.table([1, 2]).column("c").to_pylist() == [1, 2]
     with pytest.raises(PipelineError) as refused:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import Row
 
 from beamlike.api.dataframe.row_functions import row_function
-from beamlike.api.function_rows import Rows
+from beamlike.api.function_rows import FunctionRows
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element, Pane
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
@@ -38,7 +38,7 @@ class _AsText(Returned):
         return (repr(answer),)
 
 
-class _BareKeys(Rows):
+class _BareKeys(FunctionRows):
     """Keys as pipelines have them."""
 
     def key(self, values: Any) -> Any:

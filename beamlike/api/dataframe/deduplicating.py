@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.function_rows import Outputs, Rows
+from beamlike.api.function_rows import FunctionRows, Outputs
 from beamlike.model.bundle import Windowed
 from beamlike.model.number_coders import BooleanCoder
 from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
@@ -31,7 +31,7 @@ class FirstOfKey(StatefulFn):
             until the clock is past where it stood when its row came.
     """
 
-    rows: Rows
+    rows: FunctionRows
     within: int
     by_event_time: bool
     resolution: Resolution = MILLISECONDS

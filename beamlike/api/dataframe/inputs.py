@@ -59,7 +59,7 @@ _LONGEST: Final = 200
 
 
 @attrs.frozen
-class Source:
+class InputSource:
     """Where rows come from.
 
     Args:
@@ -107,7 +107,7 @@ class Rows:
         return next(ways_back(self.node, lambda node: isinstance(node, ReadNode | StatefulNode)))
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> InputSource | None:
         """Where they come from; None: they come out of a stateful node."""
         node, _ = self.origin
         return node.origin if isinstance(node, ReadNode) else None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import types as T
 
-    from beamlike.api.function_rows import Rows
+    from beamlike.api.function_rows import FunctionRows
     from beamlike.model.stateful import StatefulFn
     from beamlike.runtime.plan import PlanOptions
 
@@ -219,7 +219,7 @@ class KeyedSteps(RowSteps):
         self,
         key: Sequence[str],
         columns: Sequence[str],
-        make: "Callable[[Rows], StatefulFn]",
+        make: "Callable[[FunctionRows], StatefulFn]",
         returns: "pa.Schema",
         wake_every: DurationLike,
         options: "PlanOptions",
@@ -234,7 +234,7 @@ class KeyedSteps(RowSteps):
             wake_every: See `Stream.group`.
             options: How the step is done.
         """
-        from beamlike.api.function_rows import Rows
+        from beamlike.api.function_rows import FunctionRows
         from beamlike.runtime.binding import bind_per_key
 
         inputs, name = self.inputs, options["name"]
@@ -253,7 +253,7 @@ class KeyedSteps(RowSteps):
             strategy,
             key,
             columns,
-            lambda returned: make(Rows(columns, key, returned, maker)),
+            lambda returned: make(FunctionRows(columns, key, returned, maker)),
             returns,
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,

@@ -156,7 +156,7 @@ def look_up(
     )
     options = step_options(main.inputs, on_error, max_failures, shards, buckets, own)
     read = column_names(window_input, "window_input")
-    columns = _Columns(keys["main"], shown, read, rows)
+    columns = _MainColumns(keys["main"], shown, read, rows)
     found = _found(main, panes, side.strategy, columns, how, options, wake)
     return Stream(main.strategy, Inputs((found,)))
 
@@ -236,7 +236,7 @@ def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[
 
 
 @attrs.frozen
-class _Columns:
+class _MainColumns:
     """Columns of the main stream, and the type of the side rows that are put beside them."""
 
     key: Sequence[str]
@@ -249,7 +249,7 @@ def _found(
     main: Stream,
     panes: Stream,
     side: WindowingStrategy,
-    columns: _Columns,
+    columns: _MainColumns,
     how: How,
     options: "PlanOptions",
     wake: int,

@@ -6,14 +6,14 @@ import attrs
 
 from beamlike.api.dataframe.plain_functions import PlainFn
 from beamlike.api.dofn_rows import dofn_over_rows
-from beamlike.api.function_rows import Outputs, Rows
+from beamlike.api.function_rows import FunctionRows, Outputs
 from beamlike.errors import ColumnError
 from beamlike.model.bundle import Windowed
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
 
-def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
+def row_function(fn: object, rows: FunctionRows, label: str) -> StatefulFn:
     """A function of a user's as a machine calls it.
 
     Args:
@@ -34,7 +34,7 @@ def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
 class _PlainRows(StatefulFn):
     """An object of a plain class."""
 
-    def __init__(self, fn: PlainFn, rows: Rows, unit: Resolution = MILLISECONDS) -> None:
+    def __init__(self, fn: PlainFn, rows: FunctionRows, unit: Resolution = MILLISECONDS) -> None:
         self._fn, self._rows, self._unit = fn, rows, unit
         self.states, self.timers, self.expires = fn.states, fn.timers, fn.expires
         self.sorts = fn.sorts

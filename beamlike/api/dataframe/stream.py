@@ -25,7 +25,7 @@ from beamlike.api.arguments import (
     positive_duration,
     warn_of_numbers,
 )
-from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, InputSource, Reject, Rows, without_rejected
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import warn_of_times
@@ -169,7 +169,7 @@ def stream(
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part, max_jump=jump)
-    source = Source(timestamp, clock, unit, columns.is_wall_clock(timestamp))
+    source = InputSource(timestamp, clock, unit, columns.is_wall_clock(timestamp))
     node = ReadNode(f"stream by {timestamp!r}", (), source, not df.isStreaming)
     return Stream(WindowingStrategy.unwindowed(), Inputs((Rows(rows, node),)))
 

@@ -16,7 +16,7 @@ from beamlike.api.arguments import (
     positive_duration,
     warn_of_numbers,
 )
-from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, InputSource, Reject, Rows, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
@@ -323,7 +323,7 @@ def windowed(
         options["source"] = SourceClock(delay, max_ahead=ahead)
     elif present is not None and present[0] == timestamp:
         options["source"] = SourceClock(present[1])
-    source = Source(timestamp, clock, unit, wall_clock)
+    source = InputSource(timestamp, clock, unit, wall_clock)
     read = ReadNode(f"rows by {timestamp!r}", (), source, not df.isStreaming)
     put = WindowNode("window", (Edge(read),), strategy.window_fn)
     grouped = group_rows(

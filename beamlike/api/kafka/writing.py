@@ -20,7 +20,7 @@ from beamlike.model.trigger_analysis import can_stay_open
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from beamlike.hosts.landing.names import Columns
+    from beamlike.hosts.landing.names import LandedColumns
 
 _WRITE: Final = "beamlike.kafka.write"
 _LARGEST: Final = 1_048_576
@@ -144,11 +144,11 @@ def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFra
 
 def _columns_of(
     frame: "DataFrame", key: str | Sequence[str], dead_letters: str | None
-) -> "Columns":
-    from beamlike.hosts.landing.names import Columns
+) -> "LandedColumns":
+    from beamlike.hosts.landing.names import LandedColumns
 
     schema = frames_of(frame).columns_of(frame).schema
-    columns = Columns.of(schema, column_names(key, "key"), _WRITE)
+    columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
     if dead_letters is not None and not columns.has_dropped:
         raise ColumnError(
             f"{_WRITE}: dead_letters needs the rows that were dropped, and there is no column "
@@ -195,7 +195,7 @@ class _Records:
         largest: How many bytes a key and a value may have together.
     """
 
-    columns: "Columns"
+    columns: "LandedColumns"
     format: Format
     topic: str
     dead_letters: str | None
@@ -353,14 +353,14 @@ def _as_record(topic: str, key: "Column", value: "Column", headers: "Column") ->
     ).cast(_RECORD_TYPE)
 
 
-def _name_of_result(columns: "Columns") -> str:
+def _name_of_result(columns: "LandedColumns") -> str:
     """The column that names a result beside its key."""
     from beamlike.runtime.session_identity import SESSION_IDENTITY
 
     return SESSION_IDENTITY if columns.rendering == "upserts" else "window"
 
 
-def _is_deleted(columns: "Columns") -> "Column | None":
+def _is_deleted(columns: "LandedColumns") -> "Column | None":
     """Whether a row withdraws a result; None: no row does."""
     from pyspark.sql import functions as F
 

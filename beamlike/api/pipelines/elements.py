@@ -95,7 +95,7 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
         return Create([b""]).expand(pipeline)
 
 
-class _OfFunction(ParDo[In, T]):
+class _FunctionParDo(ParDo[In, T]):
     """A transform of a plain function."""
 
     dofn_class: type[FlatMapFn]
@@ -125,7 +125,7 @@ class _Misfit:
     """
 
 
-class Map(_OfFunction[In, T]):
+class Map(_FunctionParDo[In, T]):
     """Each element becomes what a function makes of it."""
 
     dofn_class = MapFn
@@ -148,7 +148,7 @@ class Map(_OfFunction[In, T]):
         super().__init__(fn, *args, **kwargs)
 
 
-class FlatMap(_OfFunction[In, T]):
+class FlatMap(_FunctionParDo[In, T]):
     """Each element becomes what a function lists; without one, its own items."""
 
     dofn_class = FlatMapFn
@@ -185,7 +185,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
     return items
 
 
-class Filter(_OfFunction[In, In], Generic[In]):
+class Filter(_FunctionParDo[In, In], Generic[In]):
     """Elements for which a function is true."""
 
     dofn_class = FilterFn

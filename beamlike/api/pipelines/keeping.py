@@ -10,7 +10,7 @@ from beamlike.model.graph import Edge, Node
 
 
 @attrs.frozen
-class Kept:
+class EdgesToKeep:
     """The edges whose elements a run keeps.
 
     Args:
@@ -50,7 +50,7 @@ class Keeping:
         """Keep an output also if a transform reads it, and nothing holds its collection."""
         self._wanted.add(edge)
 
-    def kept(self, nodes: Iterable[Node], sinks: Iterable[Edge]) -> Kept:
+    def kept(self, nodes: Iterable[Node], sinks: Iterable[Edge]) -> EdgesToKeep:
         """The edges that a run of these nodes keeps now.
 
         Args:
@@ -62,4 +62,4 @@ class Keeping:
         edges = {output for output in held if isinstance(output, Edge) and output not in read}
         of_any_name = frozenset(output for output in held if isinstance(output, Node))
         wanted = frozenset(self._wanted)
-        return Kept(wanted | edges, of_any_name, read, wanted)
+        return EdgesToKeep(wanted | edges, of_any_name, read, wanted)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.api.arguments import counted
-from beamlike.api.pipelines.keeping import Kept
+from beamlike.api.pipelines.keeping import EdgesToKeep
 from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
@@ -151,7 +151,7 @@ def run_on_spark(
     options: SparkOptions,
     *,
     writes: bool = False,
-    kept: Kept | None = None,
+    kept: EdgesToKeep | None = None,
 ) -> PipelineResult:
     """Run a pipeline on Spark.
 

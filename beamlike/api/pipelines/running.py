@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.pipelines.keeping import Kept
+from beamlike.api.pipelines.keeping import EdgesToKeep
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
@@ -34,7 +34,7 @@ class Built:
     outputs: Sequence[Edge]
     sinks: "Sequence[Sink]"
     writes: bool
-    kept: Kept | None
+    kept: EdgesToKeep | None
 
 
 def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:

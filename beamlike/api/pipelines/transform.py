@@ -179,7 +179,7 @@ def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
     return pipelines[0].applied(transform, inputs)
 
 
-class _OfFunction(PTransform[Any, Any]):
+class _FunctionTransform(PTransform[Any, Any]):
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
@@ -209,6 +209,6 @@ def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]
 
     @wraps(fn)
     def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
-        return _OfFunction(fn, args, kwargs)
+        return _FunctionTransform(fn, args, kwargs)
 
     return made

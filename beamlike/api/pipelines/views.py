@@ -158,7 +158,7 @@ class AsPresence(AsIter[T]):
     duplicates_matter = False
 
 
-class _OfPairs(AsSideInput[T]):
+class _PairsSideInput(AsSideInput[T]):
     def _pairs(self, items: Iterable[Any], label: str) -> Iterable[tuple[Any, Any]]:
         for item in items:
             if not isinstance(item, tuple) or len(item) != 2:
@@ -169,7 +169,7 @@ class _OfPairs(AsSideInput[T]):
             yield item
 
 
-class AsDict(_OfPairs[T]):
+class AsDict(_PairsSideInput[T]):
     """The pairs of a collection in a window as a mapping; of several values of a key, any."""
 
     def build_view(self, items: list[Any], label: str) -> dict[Any, Any]:
@@ -191,7 +191,7 @@ class _Lists(dict[Any, list[Any]]):
         return []
 
 
-class AsMultiMap(_OfPairs[T]):
+class AsMultiMap(_PairsSideInput[T]):
     """The pairs of a collection in a window as a mapping from keys to lists of values.
 
     A key that is not there has an empty list.

@@ -24,7 +24,7 @@ import attrs
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
-from beamlike.hosts.landing.names import ROW_KEY, Columns, free_name
+from beamlike.hosts.landing.names import ROW_KEY, LandedColumns, free_name
 from beamlike.hosts.landing.value_types import cast_in_utc
 from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 
@@ -53,7 +53,7 @@ class Batch:
     rows: "pa.Table"
     gone: Sequence[str]
     dropped: "pa.Table | None"
-    columns: Columns
+    columns: LandedColumns
     accepts_rollback: bool = False
     is_of_known_query: bool = True
 
@@ -124,7 +124,7 @@ def changes_of(
     """
     import pyarrow as pa
 
-    columns = Columns.of(table.schema, key)
+    columns = LandedColumns.of(table.schema, key)
     if dead_letters and not columns.has_dropped:
         raise ColumnError(
             "upsert_into: dead_letters needs the rows that were dropped, and there is no column "
@@ -153,13 +153,13 @@ def changes_of(
     )
 
 
-def _is_dropped(table: "pa.Table", columns: Columns) -> list[bool]:
+def _is_dropped(table: "pa.Table", columns: LandedColumns) -> list[bool]:
     if not columns.has_dropped:
         return [False] * table.num_rows
     return table.column("dropped").is_valid().to_pylist()  # type: ignore[no-any-return]
 
 
-def _is_gone(table: "pa.Table", columns: Columns, dropped: Sequence[bool]) -> list[bool]:
+def _is_gone(table: "pa.Table", columns: LandedColumns, dropped: Sequence[bool]) -> list[bool]:
     match columns.rendering:
         case "changelog" | "upserts":
             changes = table.column("change").to_pylist()
@@ -175,7 +175,7 @@ def _is_gone(table: "pa.Table", columns: Columns, dropped: Sequence[bool]) -> li
     return [False] * table.num_rows
 
 
-def _row_keys(table: "pa.Table", columns: Columns) -> list[str]:
+def _row_keys(table: "pa.Table", columns: LandedColumns) -> list[str]:
     of_session = columns.rendering == "upserts"
     ends_of: Callable[[Any], list[str | None]] = _ends_of_identity if of_session else _ends
     names = table.column(SESSION_IDENTITY if of_session else "window").to_pylist()
@@ -212,7 +212,7 @@ def _plain(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _shown(table: "pa.Table", columns: Columns, row_keys: Sequence[str]) -> "pa.Table":
+def _shown(table: "pa.Table", columns: LandedColumns, row_keys: Sequence[str]) -> "pa.Table":
     """The columns of the rows to put: windows by their ends, panes by their timing."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from beamlike.hosts.landing.names import ROW_KEY, Columns
+from beamlike.hosts.landing.names import ROW_KEY, LandedColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ def letters_of_dropped(dropped: "pa.ChunkedArray", number: int) -> "pa.Table":
 
 
 def letters_of_rows(
-    rows: "pa.Table", columns: Columns, number: int, errors: Sequence[str]
+    rows: "pa.Table", columns: LandedColumns, number: int, errors: Sequence[str]
 ) -> "pa.Table":
     """Results that a table cannot take.
 

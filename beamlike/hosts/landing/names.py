@@ -48,7 +48,7 @@ def backquoted(name: str) -> str:
 
 
 @attrs.frozen
-class Columns:
+class LandedColumns:
     """The columns of a micro-batch, by what they are.
 
     Attributes:
@@ -68,7 +68,9 @@ class Columns:
     own: dict[str, str]
 
     @classmethod
-    def of(cls, schema: "pa.Schema", key: Sequence[str], what: str = "upsert_into") -> "Columns":
+    def of(
+        cls, schema: "pa.Schema", key: Sequence[str], what: str = "upsert_into"
+    ) -> "LandedColumns":
         """The columns of these rows.
 
         Args:

@@ -77,7 +77,7 @@ class Upserting(metaclass=Readable):
         """
         from beamlike.runtime.row_metadata import canonical
 
-        run = _Run.of(batch, self.name)
+        run = _QueryRun.of(batch, self.name)
         run.check_first(self.target, number)
         changes = changes_of(
             canonical(_as_table(batch)),
@@ -157,7 +157,7 @@ def _as_table(batch: Any) -> "pa.Table":
 
 
 @attrs.frozen
-class _Run:
+class _QueryRun:
     """The query whose micro-batch comes, and this run of the query.
 
     Attributes:
@@ -169,7 +169,7 @@ class _Run:
     id: str | None
 
     @classmethod
-    def of(cls, batch: Any, name: str | None) -> "_Run":
+    def of(cls, batch: Any, name: str | None) -> "_QueryRun":
         """The run that a micro-batch is of.
 
         Raises:

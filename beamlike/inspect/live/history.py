@@ -22,7 +22,7 @@ State = Literal["starting", "running", "stopped", "failed"]
 
 
 @attrs.define
-class _Run:
+class _RunHistory:
     """One run of a query."""
 
     query: str
@@ -75,7 +75,7 @@ class History:
 
     def __init__(self, batches: int = BATCHES, queries: int = QUERIES) -> None:
         self._batches, self._queries = batches, queries
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _RunHistory] = {}
         self._version = 0
         self._lock = threading.Lock()
 
@@ -106,14 +106,14 @@ class History:
             known.problem = Problem.of(exception) if exception else None
             known.ended = at
 
-    def _run(self, query: str, run: str, name: str | None, at: int) -> _Run:
+    def _run(self, query: str, run: str, name: str | None, at: int) -> _RunHistory:
         self._version += 1
         if run not in self._runs:
             over = [run for run in self._runs.values() if run.ended is not None]
             over.sort(key=attrgetter("ended"))
             for oldest in over[: max(len(self._runs) + 1 - self._queries, 0)]:
                 del self._runs[oldest.run]
-            self._runs[run] = _Run(query, run, name, at, deque(maxlen=self._batches))
+            self._runs[run] = _RunHistory(query, run, name, at, deque(maxlen=self._batches))
         return self._runs[run]
 
     def snapshot(self) -> tuple[int, str]:

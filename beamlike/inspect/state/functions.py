@@ -49,7 +49,7 @@ class Opaque:
         return f"<{type(self).name}>"
 
 
-class _Reader(pickle.Unpickler):
+class _StateUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _KNOWN:
             return super().find_class(module, name)
@@ -62,7 +62,7 @@ class _Reader(pickle.Unpickler):
 def read_plain(blob: bytes) -> Any:
     """The value of a pickle, with an `Opaque` for each object of a class that is not plain."""
     try:
-        return _Reader(io.BytesIO(blob)).load()
+        return _StateUnpickler(io.BytesIO(blob)).load()
     except Exception as error:
         raise StateError(
             f"{len(blob):,} bytes are no pickle that can be read: {type(error).__name__}: {error}; "

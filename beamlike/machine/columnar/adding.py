@@ -21,7 +21,7 @@ from beamlike.machine.columnar.arrays import (
     starts_of_runs,
     take,
 )
-from beamlike.machine.columnar.assign import Bundle, Incoming
+from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
 from beamlike.machine.columnar.columns import Drops, Merges, State, Table
 from beamlike.machine.columnar.late import closed, split_expired_after_merging
 from beamlike.machine.columnar.merging import merged
@@ -131,7 +131,11 @@ class BundleResult:
 
 
 def apply_bundle(
-    rules: ColumnRules, state: State, bundle: Bundle, incoming: Incoming, targets: TargetWindows
+    rules: ColumnRules,
+    state: State,
+    bundle: ArrivingBundle,
+    incoming: Incoming,
+    targets: TargetWindows,
 ) -> tuple[BundleResult, list[Drops]]:
     """Merge windows, add the elements to them, and drop those whose window is closed."""
     table = state.table
@@ -208,7 +212,7 @@ def _added(
     rules: ColumnRules,
     state: State,
     rows: Table,
-    bundle: Bundle,
+    bundle: ArrivingBundle,
     incoming: Incoming,
     arrivals: Lists,
 ) -> Table:

@@ -18,7 +18,7 @@ from beamlike.machine.columnar.arrays import (
     within,
 )
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Accumulators, Elements, Fold
+from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Fold
 from beamlike.model.calendar import (
     CalendarDays,
     CalendarMonths,
@@ -186,7 +186,7 @@ class Incoming:
         return len(self.row)
 
 
-class Bundle(Protocol):
+class ArrivingBundle(Protocol):
     """What a bundle brings."""
 
     def incoming(self, window_fn: WindowFn) -> Incoming: ...
@@ -236,7 +236,7 @@ class PlainBundle:
         counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
         values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
-            fold.add(before, Elements(column, at, first, counts))
+            fold.add(before, ElementsByWindow(column, at, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
         )
 

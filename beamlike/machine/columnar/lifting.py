@@ -6,7 +6,7 @@ import numpy as np
 
 from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
-from beamlike.machine.columnar.assign import Bundle, Incoming
+from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
@@ -38,7 +38,7 @@ class ColumnarLifting:
         self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
-        self, bundle: Bundle, keys: int, watermark: int | None
+        self, bundle: ArrivingBundle, keys: int, watermark: int | None
     ) -> tuple[LiftedArrivals, list[Drops]]:
         """What becomes of the elements.
 

@@ -21,7 +21,7 @@ from beamlike.machine.columnar.arrays import (
     order_of_windows,
     take,
 )
-from beamlike.machine.columnar.assign import Bundle, LiftedBundle, PlainBundle
+from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State, Table
 from beamlike.machine.columnar.emission import fire
 from beamlike.machine.columnar.folds import Fold
@@ -85,7 +85,7 @@ class ColumnarGrouping:
             check_lifted(self.strategy, int(lifted.count[0]), window)
         return self._add(state, LiftedBundle(lifted))
 
-    def _add(self, state: State, bundle: Bundle) -> tuple[State, list[Panes], list[Drops]]:
+    def _add(self, state: State, bundle: ArrivingBundle) -> tuple[State, list[Panes], list[Drops]]:
         rules = self.rules
         incoming, drops = split_expired(rules, state, bundle.incoming(self.strategy.window_fn))
         targets, incoming, expired = find_target_windows(rules, state, incoming)

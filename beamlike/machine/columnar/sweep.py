@@ -105,15 +105,15 @@ class Sweep:
         opens[first], reach = self._cut(windows)
         return Runs.cut(order, opens, key, start, end, reach[np.cumsum(new) - 1])
 
-    def _windows(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> "_Windows":
+    def _windows(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> "_OpenWindows":
         count = len(key)
         if self._gap is None or size is None:
-            return _Windows(key, start, end, size, np.zeros(count, np.bool_), end)
+            return _OpenWindows(key, start, end, size, np.zeros(count, np.bool_), end)
         ended = size >= ENDED
         last = np.where(end > self._last, self._last, end - self._gap)
-        return _Windows(key, start, end, size % ENDED, ended, np.where(ended, end - 1, last))
+        return _OpenWindows(key, start, end, size % ENDED, ended, np.where(ended, end - 1, last))
 
-    def _cut(self, windows: "_Windows") -> tuple[Bools, Ints]:
+    def _cut(self, windows: "_OpenWindows") -> tuple[Bools, Ints]:
         """Where runs begin, of different windows in order, and how far each makes its run reach.
 
         Where nothing is near enough, a run begins in any case; what lies between is searched for
@@ -151,7 +151,7 @@ class Sweep:
             opens[begins] = True
         return opens, reach
 
-    def _far(self, stretch: Ints, windows: "_Windows", last: Ints) -> Ints:
+    def _far(self, stretch: Ints, windows: "_OpenWindows", last: Ints) -> Ints:
         """Up to which row, excluded, a run that begins at each row has to be searched."""
         far, start, count = last, windows.start, len(windows.start)
         if self._most is not None:
@@ -184,7 +184,7 @@ class Sweep:
 
 
 @attrs.frozen(eq=False)
-class _Windows:
+class _OpenWindows:
     """Different windows in order: of each how many elements it holds, None if that does not matter,
     whether an event has ended it, and the latest event time (ms) of its elements."""
 
@@ -197,7 +197,7 @@ class _Windows:
 
 
 def _ended(
-    windows: _Windows, row: Ints, nth: Ints, first: Ints, fits: Bools
+    windows: _OpenWindows, row: Ints, nth: Ints, first: Ints, fits: Bools
 ) -> tuple[Bools, Ints, Ints]:
     """Which rows fit into runs that end with the first window in them that has ended, see
     `merge_overlapping`; the row of that window, and how far each makes its run reach if that is in

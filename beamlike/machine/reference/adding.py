@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
 from beamlike.machine.events import Element, Item, Lifted
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
 from beamlike.machine.reference.running import Blamed, TriggerFailed
 from beamlike.machine.reference.state import TriggerState, WindowState
@@ -29,10 +29,10 @@ def add(
     try:
         return _remembered(work, window, current, arrived, accumulator)
     except Blamed as blamed:
-        alone = Failure(blamed.function, blamed.cause, (blamed.element,), window)
+        alone = FunctionFailure(blamed.function, blamed.cause, (blamed.element,), window)
         raise Failed([(one, alone) for one in arrived if one[1] is blamed.element]) from blamed
     except TriggerFailed as failed:
-        together = Failure(failed.function, failed.cause, items, window)
+        together = FunctionFailure(failed.function, failed.cause, items, window)
         raise Failed([(one, together) for one in arrived]) from failed
 
 
@@ -83,7 +83,7 @@ def _accumulate(
             accumulator = _added(combine, accumulator, cast(list[Element], items))
         return combine.compact(accumulator)
     except USER_RAISED as cause:
-        together = Failure.of(combine, "add", cause, items, window)
+        together = FunctionFailure.of(combine, "add", cause, items, window)
         return _one_by_one(work, current, arrived, together)
 
 
@@ -106,16 +106,19 @@ def _added(combine: CombineFn, accumulator: Any, elements: Sequence[Element]) ->
 
 
 def _one_by_one(
-    work: StepContext, current: WindowState | None, arrived: Sequence[Arrival], together: Failure
+    work: StepContext,
+    current: WindowState | None,
+    arrived: Sequence[Arrival],
+    together: FunctionFailure,
 ) -> Any:
     """Find the arrivals that make it fail. If none does alone, the elements are added one after the
     other, unless a failure is to be reported."""
     combine, window = work.combine, together.window
-    failed: list[tuple[Arrival, Failure]] = []
+    failed: list[tuple[Arrival, FunctionFailure]] = []
 
     def note(method: str, cause: UserRaised, *blamed: Arrival) -> None:
         for one in blamed:
-            failed.append((one, Failure.of(combine, method, cause, (one[1],), window)))
+            failed.append((one, FunctionFailure.of(combine, method, cause, (one[1],), window)))
 
     method, accumulator = "create", None
     try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
-from beamlike.machine.failures import Failure, OnFailure
+from beamlike.machine.failures import FunctionFailure, OnFailure
 from beamlike.machine.reference.running import Now, TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.combine import CombineFn
@@ -34,7 +34,7 @@ class Failed(Exception):
     bundle is to be undone.
     """
 
-    def __init__(self, arrivals: Sequence[tuple[Arrival, Failure]]) -> None:
+    def __init__(self, arrivals: Sequence[tuple[Arrival, FunctionFailure]]) -> None:
         super().__init__(arrivals)
         self.arrivals = arrivals
 
@@ -114,7 +114,7 @@ class StepContext:
         missed_by: int | None = None,
         nearest_session: Window | None = None,
         count: int | None = None,
-        failure: Failure | None = None,
+        failure: FunctionFailure | None = None,
     ) -> None:
         if count is None:
             count = item.count if isinstance(item, Lifted) else 1
@@ -156,7 +156,7 @@ class StepContext:
         try:
             yield
         except TriggerFailed as failed:
-            failure = Failure(failed.function, failed.cause, (), window)
+            failure = FunctionFailure(failed.function, failed.cause, (), window)
             if not self.drops_failures:
                 self.fail(failure)
             del self.effects[effects:], self.trace[events:]
@@ -164,7 +164,7 @@ class StepContext:
                 self.windows[window] = before
             self.drop(None, window, DropReason.FAILED, count=0, failure=failure)
 
-    def fail(self, failure: Failure) -> NoReturn:
+    def fail(self, failure: FunctionFailure) -> NoReturn:
         raise failure.error_in(self.strategy.resolution) from failure.cause
 
     # -- what a window waits for, and holds ----------------------------------------------

@@ -99,7 +99,7 @@ class Custom(TriggerNode):
 
     def _seen(self, now: Now) -> Now:
         """The moment as the trigger is shown it."""
-        return now if self._per_ms == 1 else _InMilliseconds.of(now, self._per_ms)
+        return now if self._per_ms == 1 else _NowInMilliseconds.of(now, self._per_ms)
 
     # -- events ------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Custom(TriggerNode):
 
 
 @attrs.frozen
-class _InMilliseconds(Now):
+class _NowInMilliseconds(Now):
     """A moment in milliseconds; ``is_over`` says whether the end of the window is reached."""
 
     is_over: bool = False

@@ -6,7 +6,7 @@ import attrs
 
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.machine.reference.context import StepContext
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.combine.corrected import Corrected
@@ -30,7 +30,7 @@ def fire(work: StepContext, window: Window) -> None:
     trigger = work.trigger.fired(state.trigger, now)
     keeps = work.strategy.accumulates and not trigger.finished
     emitted = _emit(work, window, state, is_last=trigger.finished, keeps=keeps, by=by, again=again)
-    if isinstance(emitted, Failure):
+    if isinstance(emitted, FunctionFailure):
         return  # as if it had not fired: the elements wait for the next pane
     if trigger.finished:
         # Only that it is closed is remembered, until the window expires, and where sessions
@@ -67,7 +67,7 @@ def expire(work: StepContext, window: Window, before: int) -> None:
         keeps = strategy.accumulates or forgets
         by = "expiry of the window"
         emitted = _emit(work, window, state, is_last=True, keeps=keeps, by=by)
-        if isinstance(emitted, Failure):
+        if isinstance(emitted, FunctionFailure):
             if forgets:
                 work.drop(
                     None, window, DropReason.FAILED, count=state.new_elements, failure=emitted
@@ -96,7 +96,7 @@ def _emit(
     keeps: bool,
     by: str,
     again: bool = False,
-) -> WindowState | Failure:
+) -> WindowState | FunctionFailure:
     """Emit the pane unless it is unwanted; the state that remembers it.
 
     Args:
@@ -169,8 +169,8 @@ def _suppressed(
     return state if left is state.accumulator else attrs.evolve(state, accumulator=left)
 
 
-def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> Failure:
-    failure = Failure.of(work.combine, method, cause, (), window)
+def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> FunctionFailure:
+    failure = FunctionFailure.of(work.combine, method, cause, (), window)
     if not work.drops_failures:
         work.fail(failure)
     return failure

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Drop, DropReason, Item, Lifted
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.machine.liftable import check_lifted
 from beamlike.machine.reference.context import Arrival, StepContext
 from beamlike.model.options import LateCheck
@@ -94,7 +94,9 @@ class _Nearly:
                 into = next((merge.into for merge in plan if window in merge.sources), None)
             except USER_RAISED as cause:
                 if not self._work.drops_failures:
-                    self._work.fail(Failure.of(window_fn, "merge", cause, (element,), window))
+                    self._work.fail(
+                        FunctionFailure.of(window_fn, "merge", cause, (element,), window)
+                    )
                 return None  # it is being dropped as it is
         # An expired session that is retained would not have taken it in either.
         expired = into is None or self._work.watermark > self._work.strategy.expiry(into)

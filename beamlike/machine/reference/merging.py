@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from beamlike.machine.assigning import check_bounds
 from beamlike.machine.events import Lifted, Merged
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.running import TriggerFailed
 from beamlike.machine.reference.state import WindowState
@@ -67,10 +67,11 @@ def _plan(
         ]
         if blamed:
             failures = [
-                (one, Failure.of(window_fn, "merge", why, (one[1],), one[0])) for one, why in blamed
+                (one, FunctionFailure.of(window_fn, "merge", why, (one[1],), one[0]))
+                for one, why in blamed
             ]
         else:
-            together = Failure.of(window_fn, "merge", cause, [item for _, item in arrivals])
+            together = FunctionFailure.of(window_fn, "merge", cause, [item for _, item in arrivals])
             failures = [(arrival, together) for arrival in arrivals]
         raise Failed(failures) from cause
 
@@ -132,9 +133,9 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             return False
         items = [item for _, item in callers]
         if isinstance(cause, TriggerFailed):
-            failure = Failure(cause.function, cause.cause, items, into)
+            failure = FunctionFailure(cause.function, cause.cause, items, into)
         else:
-            failure = Failure.of(work.combine, "merge", cause, items, into)
+            failure = FunctionFailure.of(work.combine, "merge", cause, items, into)
         raise Failed([(caller, failure) for caller in callers or arrivals]) from cause
     if work.tracing:
         work.trace_event(Merged(merge.sources, into))

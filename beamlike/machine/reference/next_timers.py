@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.machine.reference.running import TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
@@ -63,7 +63,7 @@ def next_timers(
                 timers = [*trigger.event_time_timers(remembered.trigger)]
             except TriggerFailed as failed:
                 if not drops_failures:
-                    failure = Failure(failed.function, failed.cause, (), window)
+                    failure = FunctionFailure(failed.function, failed.cause, (), window)
                     raise failure.error_in(strategy.resolution) from failed.cause
                 timers = []
             at = min([at, *(timer for timer in timers if timer >= state.watermark)])

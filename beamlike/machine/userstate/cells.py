@@ -95,7 +95,7 @@ class ValueCell(Cell[ReadModifyWriteStateSpec]):
         self._blob = self._encoded(value)
 
 
-class _Several(Cell[Spec]):
+class _ValuesCell(Cell[Spec]):
     """Several values, in a container that is empty without any."""
 
     _held: Collection[Any]
@@ -111,7 +111,7 @@ class _Several(Cell[Spec]):
         return [*map(self.spec.coder.decode, self._held)]
 
 
-class BagCell(_Several[BagStateSpec]):
+class BagCell(_ValuesCell[BagStateSpec]):
     """Values, in the order in which they were added."""
 
     def load(self, saved: Any) -> None:
@@ -122,7 +122,7 @@ class BagCell(_Several[BagStateSpec]):
         self._held.append(self._encoded(value))
 
 
-class SetCell(_Several[SetStateSpec]):
+class SetCell(_ValuesCell[SetStateSpec]):
     """Values, each once, in the order in which they were added first."""
 
     def load(self, saved: Any) -> None:
@@ -187,7 +187,7 @@ class CombiningCell(Cell[CombiningValueStateSpec]):
         self._made, self._changed = (accumulator,), True
 
 
-class OrderedListCell(_Several[OrderedListStateSpec]):
+class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
     """Values with instants, in the order of these; of one instant as they were added."""
 
     def load(self, saved: Any) -> None:
@@ -231,7 +231,7 @@ def _instant(item: tuple[int, bytes]) -> int:
     return item[0]
 
 
-class MapCell(_Several[MapStateSpec]):
+class MapCell(_ValuesCell[MapStateSpec]):
     """Values by keys, in the order in which the keys were put first."""
 
     def load(self, saved: Any) -> None:

@@ -205,7 +205,7 @@ class Top(Listing, ExactMerge):
         return tuple(sorted(values, key=place, reverse=not self.smallest)[: self.n])
 
 
-class _OfPairs(Listing, ExactMerge):
+class _TopPairs(Listing, ExactMerge):
     """Pairs of a value and of what is compared: those that a `Top` keeps."""
 
     n: int
@@ -223,7 +223,7 @@ class _OfPairs(Listing, ExactMerge):
 
 
 @attrs.frozen
-class TopBy(_OfPairs):
+class TopBy(_TopPairs):
     """The values that belong to the ``n`` greatest of something else.
 
     Elements are pairs of a value and of what is compared; the result is the list of values, that
@@ -258,7 +258,7 @@ class TopBy(_OfPairs):
 
 
 @attrs.frozen
-class ValueAtExtreme(_OfPairs):
+class ValueAtExtreme(_TopPairs):
     """The value that belongs to the greatest of something else.
 
     Elements are pairs of a value, which may be null, and of what is compared. A pair in which that

@@ -66,7 +66,7 @@ def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
     )
 
 
-class _Timer(userstate.BaseTimer):  # type: ignore[misc]
+class _SdkTimer(userstate.BaseTimer):  # type: ignore[misc]
     """A timer as a function sets it."""
 
     def __init__(self, control: TimerControl, domain: Any) -> None:
@@ -104,7 +104,7 @@ class _UserState(userstate.UserStateContext):  # type: ignore[misc]
     def get_timer(self, spec: Any, key: Any, window: Any, timestamp: Any, pane: Any) -> Any:
         """A timer."""
         assert self.states is not None, "a function is called"
-        return _Timer(self.states.timer(self.fn.timers[spec.name]), spec.time_domain)
+        return _SdkTimer(self.states.timer(self.fn.timers[spec.name]), spec.time_domain)
 
     def commit(self) -> None:
         """Nothing: the graph keeps what has changed."""

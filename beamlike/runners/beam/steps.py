@@ -69,7 +69,7 @@ class OutputStep(operations.Operation):  # type: ignore[misc]
         self.process = self.elements.append  # without a call in between
 
 
-class _Windowing(operations.Operation):  # type: ignore[misc]
+class _WindowInto(operations.Operation):  # type: ignore[misc]
     """Puts elements into windows."""
 
     def __init__(self, step: Step, sampler: Sampler) -> None:
@@ -247,7 +247,7 @@ def opened(
     first: Any = None
     for step in reversed(steps):
         if step.assigns is not None:
-            operation: Any = _Windowing(step, sampler)
+            operation: Any = _WindowInto(step, sampler)
             tags = list(step.outputs)
         else:
             sides, operation = _pardo(step, sampler, user_state)

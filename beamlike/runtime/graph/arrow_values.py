@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.model.bundle import Bundle, Spans
-from beamlike.model.column_bundle import ColumnBundle, OneKey, PairsColumn, listed
+from beamlike.model.column_bundle import ColumnBundle, PairsColumn, RepeatedKey, listed
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ def python_values(column: pa.Array) -> list[Any]:
     return [instant if known else None for instant, known in zip(instants, valid, strict=True)]
 
 
-def one_key_of(bundle: Bundle) -> OneKey | None:
+def one_key_of(bundle: Bundle) -> RepeatedKey | None:
     """The key of pairs that are known to have the same one; None if they may have several."""
     key, count = None, 0
     for part in bundle.parts():
@@ -48,7 +48,7 @@ def one_key_of(bundle: Bundle) -> OneKey | None:
         if not isinstance(pairs, PairsColumn) or (count and pairs.key is not key):
             return None
         key, count = pairs.key, count + len(pairs)
-    return OneKey(key, count)
+    return RepeatedKey(key, count)
 
 
 def values_of_pairs(bundle: Bundle, dtype: pa.DataType) -> Sequence[Any]:

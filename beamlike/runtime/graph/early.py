@@ -18,7 +18,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.input_clocks import InputUpdate, ShardWatermark, SourceClock
 from beamlike.model.bundle import Spans
-from beamlike.model.column_bundle import OneKey
+from beamlike.model.column_bundle import RepeatedKey
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import by_shard
@@ -123,7 +123,7 @@ class EarlyCombiner:
         few = self._reduced(keyed, bound)
         if few is not None:
             of_windows, counts = few
-            keys = OneKey(blobs[0], len(counts))
+            keys = RepeatedKey(blobs[0], len(counts))
             rows = np.arange(len(counts))
             lifted = self._lifted(of_windows, keys, hashes_of(keys), rows, bound)
             lifted = with_counts(lifted, of_windows.windows, counts)
@@ -145,7 +145,7 @@ class EarlyCombiner:
     def _reduced(self, keyed: Keyed, bound: WatermarkBound) -> tuple[Keyed, Ints] | None:
         """Elements `reduced`; None, too, where one may be late, or all have to be noted."""
         strategy, fold = self._plan.strategy, self._node.combine.whole_numbers_fold
-        if fold is None or not isinstance(keyed.keys, OneKey) or len(keyed.keys) < _PAYS:
+        if fold is None or not isinstance(keyed.keys, RepeatedKey) or len(keyed.keys) < _PAYS:
             return None
         if self._notes or strategy.is_merging or keyed.unassigned is not None:
             return None

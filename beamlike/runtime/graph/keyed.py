@@ -28,7 +28,7 @@ from beamlike.machine.columnar.columns import Panes, infos_of, panes_of
 from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Retraction, Spans
 from beamlike.model.coders import Coders
-from beamlike.model.column_bundle import OneKey
+from beamlike.model.column_bundle import RepeatedKey
 from beamlike.runtime.column_shard import Pass
 from beamlike.runtime.columns import ARROW, as_column
 from beamlike.runtime.envelope import by_shard, is_lifted
@@ -67,14 +67,14 @@ def shard_tables(
 
 def hashes_of(blobs: Sequence[bytes]) -> Ints:
     """The hash of each key, which says its shard and its bucket."""
-    if isinstance(blobs, OneKey):
+    if isinstance(blobs, RepeatedKey):
         return np.full(len(blobs), crc32(blobs.key), np.int64)
     return np.fromiter(map(crc32, blobs), np.int64, len(blobs))
 
 
 def column_of_keys(blobs: Sequence[bytes]) -> pa.Array:
     """The bytes of keys as a column."""
-    if isinstance(blobs, OneKey):
+    if isinstance(blobs, RepeatedKey):
         return pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
     return pa.array(blobs, pa.binary())
 
@@ -128,8 +128,8 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> Sequence[bytes]:
     Raises:
         UnfitKeyError: One is none for other processes.
     """
-    if isinstance(keys, OneKey):
-        return OneKey(key_bytes(keys.key, coders), len(keys))
+    if isinstance(keys, RepeatedKey):
+        return RepeatedKey(key_bytes(keys.key, coders), len(keys))
     kinds = set(map(type, keys))
     if kinds == {str}:
         blobs = text_blobs(keys)

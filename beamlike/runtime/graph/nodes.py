@@ -9,7 +9,7 @@ from typing import Any
 from beamlike.errors import UnsupportedError
 from beamlike.machine.assigning import assigned
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.machine.failures import Failure
+from beamlike.machine.failures import FunctionFailure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.column_bundle import ColumnBundle
 from beamlike.model.graph import (
@@ -119,7 +119,7 @@ class _Source(Worker):
                     yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
 
 
-class _Assigning(Worker):
+class _WindowAssigner(Worker):
     """Puts elements into windows."""
 
     def __init__(self, node: WindowNode) -> None:
@@ -147,7 +147,7 @@ class _Assigning(Worker):
                 return tuple(window_fn.reassign(timestamp, value, before))
             return assigned(window_fn, timestamp, value)
         except USER_RAISED as cause:
-            failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
+            failure = FunctionFailure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error_in(window_fn.resolution) from cause
 
 
@@ -178,7 +178,7 @@ def _worker_of(node: Node) -> Worker:
         case ParDoNode():
             return FunctionWorker(node.label, node.do)
         case WindowNode():
-            return _Assigning(node)
+            return _WindowAssigner(node)
         case FlattenNode():
             return _Joining(node.label)
         case GroupNode():

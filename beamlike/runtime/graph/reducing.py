@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.bundle import Spans
-from beamlike.model.column_bundle import OneKey
+from beamlike.model.column_bundle import RepeatedKey
 from beamlike.model.combine import WholeNumbersFold
 from beamlike.runtime.graph.stateful import Keyed
 
@@ -31,7 +31,7 @@ def reduced(keyed: Keyed, fold: WholeNumbersFold) -> tuple[Keyed, Ints] | None:
         whole numbers of 64 bits, or their sum might not be one.
     """
     numbers = _whole_numbers(keyed.values)
-    if numbers is None or not len(numbers) or not isinstance(keyed.keys, OneKey):
+    if numbers is None or not len(numbers) or not isinstance(keyed.keys, RepeatedKey):
         return None
     if fold == "sum" and max(-int(numbers.min()), int(numbers.max())) * len(numbers) >= _LARGEST:
         return None
@@ -45,7 +45,7 @@ def reduced(keyed: Keyed, fold: WholeNumbersFold) -> tuple[Keyed, Ints] | None:
     values = _REDUCE[fold].reduceat(numbers, first).tolist()
     windows = Spans(starts[first].tolist(), ends[first].tolist())
     latest = np.maximum.reduceat(times, first).tolist()
-    keys = OneKey(keyed.keys.key, len(first))
+    keys = RepeatedKey(keyed.keys.key, len(first))
     return Keyed(keys, values, latest, windows, keyed.declared), counts
 
 

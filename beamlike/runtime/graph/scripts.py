@@ -17,7 +17,7 @@ from beamlike.runtime.script import Script, ScriptStep
 
 
 @attrs.frozen
-class Step:
+class SourceStep:
     """What happens to one source, and what all clocks say after it."""
 
     source: ReadNode | None
@@ -27,7 +27,7 @@ class Step:
     """Processing time (ms), which all sources share."""
 
 
-def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
+def steps_of(nodes: Iterable[Node]) -> Iterator[SourceStep]:
     """Everything that happens to the sources among these nodes, in order.
 
     Raises:
@@ -42,7 +42,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
                 # Each moves the clock on, independently of the others.
                 clock += event.to - clocks[source]
                 clocks[source] = event.to
-        yield Step(source, events, clock)
+        yield SourceStep(source, events, clock)
 
 
 def _one_after_another(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:

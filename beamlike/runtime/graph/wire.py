@@ -248,7 +248,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
-class _Columns:
+class _TupleColumns:
     """Tuples column by column. Columns of instants are numbers: a pickle of instants takes longer
     than that of all else in a row.
     """
@@ -265,7 +265,7 @@ def _plain(rows: list[Any], coders: Coders) -> Any:
         return rows
     if not any(type(item) is datetime for item in rows[0]):
         return rows
-    return _Columns([_numbered(column) for column in zip(*rows, strict=True)])
+    return _TupleColumns([_numbered(column) for column in zip(*rows, strict=True)])
 
 
 def _numbered(column: Sequence[Any]) -> Any:
@@ -280,7 +280,7 @@ def _numbered(column: Sequence[Any]) -> Any:
 
 
 def _rows(columns: list[Any]) -> list[Any]:
-    """What `_Columns` were made of."""
+    """What `_TupleColumns` were made of."""
     opened = (
         column if isinstance(column, tuple) else [_EPOCH + length for length in column.tolist()]
         for column in columns

@@ -87,7 +87,7 @@ class PageContents:
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class SavedRows:
     """All rows of a shard, in the order in which they were written, and which of them live.
 
     They are in one piece where they fit.
@@ -116,7 +116,7 @@ class Rows:
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
-def rows_memory() -> Recent[Rows]:
+def rows_memory() -> Recent[SavedRows]:
     """A memory of the rows that a worker stepped last, by the digest of their blobs."""
     return Recent(lambda: REMEMBERED)
 
@@ -132,7 +132,7 @@ class Pages:
         self._store = store
         self.contents = contents
 
-    def read(self) -> Rows:
+    def read(self) -> SavedRows:
         """All rows.
 
         Raises:
@@ -140,7 +140,7 @@ class Pages:
         """
         contents = self.contents
         if not contents.digests:
-            return Rows(self._schema.empty_table(), np.zeros(0, np.bool_))
+            return SavedRows(self._schema.empty_table(), np.zeros(0, np.bool_))
         rows, known = None, len(contents.digests)
         while rows is None and known:
             known -= 1
@@ -149,7 +149,7 @@ class Pages:
             blobs = self._blobs(contents.pages, contents.digests[0])
             tables = [_rows_of(blob)[0] for blob in blobs]
             table = concat([self._schema.empty_table(), *tables])
-            rows = Rows(table, np.ones(table.num_rows, np.bool_))
+            rows = SavedRows(table, np.ones(table.num_rows, np.bool_))
         chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
         for number, (before, digest) in chain:
             [blob] = self._blobs([number], digest, before)
@@ -159,7 +159,7 @@ class Pages:
         _MEMORY.keep(contents.digests[-1], rows, rows.size)
         return rows
 
-    def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
+    def replace(self, rows: SavedRows, gone: Ints, new: pa.Table) -> None:
         """Write that some rows are gone, by their places, and that others came."""
         before = self.contents
         if not len(gone) and not new.num_rows:

@@ -44,7 +44,7 @@ _NOTHING: Final = pa.table({})
 
 
 @attrs.frozen
-class Moment:
+class ShardMoment:
     """The watermark and processing time of a shard (ms)."""
 
     watermark: int
@@ -68,7 +68,7 @@ class RecordedStep:
     """
 
     judged_at: int
-    after: Moment
+    after: ShardMoment
     rows: pa.Table
     key_clock: SourceClock | None = None
 
@@ -91,8 +91,8 @@ class _Contents:
 
     first: int
     sizes: tuple[int, ...]
-    since: Moment | None
-    until: Moment
+    since: ShardMoment | None
+    until: ShardMoment
     resolution: str = MILLISECONDS.word
 
     @classmethod
@@ -102,8 +102,8 @@ class _Contents:
         return cls(
             header["first"],
             tuple(header["sizes"]),
-            None if since is None else Moment(**since),
-            Moment(**header["until"]),
+            None if since is None else ShardMoment(**since),
+            ShardMoment(**header["until"]),
             header.get("resolution", MILLISECONDS.word),
         )
 
@@ -123,8 +123,8 @@ class StateRecord:
     """
 
     steps: Sequence[RecordedStep]
-    since: Moment | None
-    until: Moment
+    since: ShardMoment | None
+    until: ShardMoment
 
     @classmethod
     def read(cls, blob_at: Callable[[int], bytes | None]) -> Self | None:
@@ -142,7 +142,7 @@ class StateRecord:
             steps = []
             for number in range(contents.first, contents.first + len(contents.sizes)):
                 rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
-                after, own = Moment(**header["after"]), header.get("key_clock")
+                after, own = ShardMoment(**header["after"]), header.get("key_clock")
                 source = None if own is None else SourceClock.from_json(own, unit)
                 step = RecordedStep(header["judged_at"], after, rows, source)
                 steps.append(step.in_milliseconds(unit))
@@ -167,7 +167,7 @@ class StateRecorder:
         """Look at a step before it is made. What is returned records it, once it is."""
         arrivals, begin = batch.tables, index.at.begin(batch.updates)
         to = index.at.after(self._plan, batch.updates, batch.clock)
-        after = Moment(to.watermark, to.clock)
+        after = ShardMoment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if index.is_new else index)
         rows = one_chunk(arrivals) if arrivals else _NOTHING
@@ -194,22 +194,22 @@ class StateRecorder:
         """What is recorded so far. Steps that were made without a recorder begin it anew."""
         blob = store.read(_CONTENTS)
         known = None if blob is None else _Contents.read(blob)
-        now = Moment(self._plan.resolution.earliest, 0)
+        now = ShardMoment(self._plan.resolution.earliest, 0)
         if index is not None:
-            now = Moment(index.at.watermark, index.at.clock)
+            now = ShardMoment(index.at.watermark, index.at.clock)
         if known is not None and known.until == now:
             return known
         for number in () if known is None else range(known.first, known.first + len(known.sizes)):
             store.write(_FIRST - number, None)
         return _Contents(0, (), None if index is None else now, now, self._plan.resolution.word)
 
-    def _append(self, store: Store, contents: _Contents, step: bytes, after: Moment) -> None:
+    def _append(self, store: Store, contents: _Contents, step: bytes, after: ShardMoment) -> None:
         number, sizes = contents.first + len(contents.sizes), [*contents.sizes, len(step)]
         store.write(_FIRST - number, step)
         first, since = contents.first, contents.since
         while len(sizes) > 1 and sum(sizes) > self._most:
             _, header = unpack_blob(store.read(_FIRST - first) or b"")
-            since = Moment(**header["after"])
+            since = ShardMoment(**header["after"])
             store.write(_FIRST - first, None)
             del sizes[0]
             first += 1

@@ -19,7 +19,7 @@ from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import put, take
 from beamlike.machine.columnar.folds import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Objects,
     fold_of,
@@ -227,7 +227,7 @@ def by_fold(case: Case, fold: Fold, history: History) -> list[Accumulators]:
             for index, kind in enumerate(case.kinds)
         ]
         times = np.array([at for *_, at in bundle], np.int64)
-        elements = Elements(fold.values_of(columns), times, first, counts)
+        elements = ElementsByWindow(fold.values_of(columns), times, first, counts)
         more = fold.add(take(held, windows), elements)
         return put(held, windows, more)
 

@@ -14,7 +14,7 @@ from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import choose, concat, take
 from beamlike.machine.columnar.folds import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Objects,
     fold_of,
@@ -31,7 +31,7 @@ def windows_of(fold: Fold, dtype: pa.DataType, *windows: Sequence[Any]) -> Accum
     values = fold.values_of([pa.array([it for window in windows for it in window], dtype)])
     counts = np.array([len(window) for window in windows])
     first = np.cumsum(counts) - counts
-    return fold.of(Elements(values, np.zeros(counts.sum(), np.int64), first, counts))
+    return fold.of(ElementsByWindow(values, np.zeros(counts.sum(), np.int64), first, counts))
 
 
 def results(fold: Fold, accumulators: Accumulators, dtype: pa.DataType) -> list[Any]:
@@ -126,7 +126,7 @@ def test_floats_are_added_one_after_the_other_in_order_of_arrival():
     values = fold.values_of([pa.array(tenths)])
     times, first, counts = np.zeros(100, np.int64), np.array([0]), np.array([100])
 
-    after = fold.add(before, Elements(values, times, first, counts))
+    after = fold.add(before, ElementsByWindow(values, times, first, counts))
 
     assert results(fold, after, pa.float64()) == [one_by_one]
     assert results(fold, before, pa.float64()) == [held]  # as it was
@@ -167,7 +167,7 @@ def test_nan_is_the_greatest_and_a_null_no_number():
 def test_no_windows_are_no_values(fn: CombineFn, kind: pa.DataType):
     fold = fold_of(fn, [kind])
     none = np.zeros(0, np.int64)
-    found = fold.of(Elements(fold.values_of([pa.array([], kind)]), none, none, none))
+    found = fold.of(ElementsByWindow(fold.values_of([pa.array([], kind)]), none, none, none))
     both = fold.both(found, fold.create(0))
     merged = fold.merged(both, none)
     assert [len(fold.extract(it).to_pylist()) for it in (found, both, merged)] == [0, 0, 0]

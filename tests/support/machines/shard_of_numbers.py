@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.pages import PageContents, Pages, Rows
+from beamlike.runtime.store.pages import PageContents, Pages, SavedRows
 from beamlike.runtime.store.stores import INDEX
 from tests.support.machines.in_shard import DictStore
 
@@ -75,7 +75,7 @@ class Shard:
         self.store.buckets = blobs
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> SavedRows:
         """All rows at rest, those that are gone among them."""
         return self._pages().read()
 

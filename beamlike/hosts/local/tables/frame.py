@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts import expressions
-from beamlike.hosts.expressions import Change
+from beamlike.hosts.expressions import RowChange
 from beamlike.runtime.frame_columns import no_column
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import MARKS
@@ -171,7 +171,7 @@ class TableFrame:
 
         return TableFrame(schema, self.inputs, self.query, make)
 
-    def by_spark(self, what: str, change: Change) -> "TableFrame":
+    def by_spark(self, what: str, change: RowChange) -> "TableFrame":
         """Rows that the active session makes of these.
 
         Args:

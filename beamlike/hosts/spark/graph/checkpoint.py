@@ -170,7 +170,7 @@ def _others(what: str, knowns: Iterable[Known], there: Iterable[Known]) -> list[
 
 
 @attrs.frozen
-class Checkpoint:
+class PipelineCheckpoint:
     """The folder of a pipeline.
 
     Args:

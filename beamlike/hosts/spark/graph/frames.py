@@ -14,7 +14,7 @@ from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
-from beamlike.hosts.spark.graph.rows import Columns
+from beamlike.hosts.spark.graph.rows import ElementColumns
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
     MESSAGE,
@@ -253,7 +253,7 @@ class Shown:
         words: The schema in Spark's words.
     """
 
-    columns: Columns
+    columns: ElementColumns
     coder: Coder | None
     words: str
 
@@ -269,7 +269,7 @@ class Shown:
         """
         coder = schema if isinstance(schema, Coder) else None
         words = ENCODED if isinstance(schema, Coder) else schema
-        return cls(Columns.of(words, owner), coder, words)
+        return cls(ElementColumns.of(words, owner), coder, words)
 
     def table(self, values: Sequence[Any]) -> pa.Table:
         """Elements as rows.

@@ -31,7 +31,7 @@ class _Unfit(Exception):
 
 
 @attrs.frozen
-class Columns:
+class ElementColumns:
     """What makes a table of elements.
 
     A column of times takes ``datetime`` and Beam's ``Timestamp``, one of lengths of time

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.spark.graph.checkpoint import Checkpoint
+from beamlike.hosts.spark.graph.checkpoint import PipelineCheckpoint
 from beamlike.hosts.spark.graph.frames import (
     Shown,
     bounded_messages,
@@ -79,7 +79,7 @@ class PipelineQuery:
     query: "StreamingQuery"
     report: RunReport
     layers: Layers
-    _checkpoint: Checkpoint
+    _checkpoint: PipelineCheckpoint
     _is_woken: bool
 
     @property
@@ -167,7 +167,7 @@ def start(
     """
     check_session(spark, checkpoint)
     notice_partitions(spark, shards)
-    folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
+    folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(MESSAGE).parquet(folder.messages)
     shown = _shown(sinks)

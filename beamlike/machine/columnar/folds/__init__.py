@@ -13,7 +13,7 @@ its fold).
 
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     FunctionRaised,
     SavedForm,
@@ -27,7 +27,7 @@ from beamlike.machine.columnar.folds.objects import Objects
 
 __all__ = [
     "Accumulators",
-    "Elements",
+    "ElementsByWindow",
     "Fold",
     "FunctionRaised",
     "Objects",

@@ -83,7 +83,7 @@ class SavedForm(Protocol):
 
 
 @attrs.frozen(eq=False)
-class Elements:
+class ElementsByWindow:
     """Elements that lie window by window, in order of arrival.
 
     Args:
@@ -128,10 +128,10 @@ class Fold(ABC):
         """So many accumulators without elements."""
 
     @abstractmethod
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         """The accumulators of windows with these elements."""
 
-    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+    def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         """The accumulators of windows with elements added, which came later."""
         return self.both(held, self.of(elements))
 

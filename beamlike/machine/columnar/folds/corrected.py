@@ -12,7 +12,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Values,
     number_values,
@@ -34,7 +34,7 @@ def shown(folds: Sequence[F]) -> Sequence[F]:
 class NetCountFold(CountFold):
     """How many rows stand."""
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return (np.add.reduceat(elements.values.data, elements.first),)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
@@ -57,7 +57,7 @@ class NetWholeSum(CountedSum):
     def __init__(self) -> None:
         super().__init__(WholeSum())
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         *digits, signs = elements.values.data
         totals = self.sums.of_digits(tuple(digits), elements.first)
         return *totals, np.add.reduceat(signs, elements.first)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Values,
     array_of,
     numbers_of,
@@ -21,7 +21,7 @@ class CollectSetFold(CollectFold):
     def __init__(self, kind: pa.DataType) -> None:
         super().__init__(kind, keep_nulls=False)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return _each_once(*super().of(elements))
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose, lengths_of
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Values,
     array_of,
@@ -51,7 +51,7 @@ class Extreme(_OneColumn):
     def create(self, count: int) -> Accumulators:
         return np.full(count, self.neutral, self.number), np.zeros(count, np.bool_)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         data, present, first = elements.values.data, elements.values.present, elements.first
         if present is None:
             return self._picked(data, first), np.ones(len(first), np.bool_)
@@ -105,7 +105,7 @@ class ExtremeDecimal(_OneColumn):
     def create(self, count: int) -> Accumulators:
         return np.zeros(count, np.int64), np.full(count, self.none, np.int64)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.merged(self.load([elements.values.data]), elements.first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -150,7 +150,7 @@ class ExtremeText(_OneColumn):
     def create(self, count: int) -> Accumulators:
         return (pa.nulls(count, self.dtype),)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.merged((elements.values.data,), elements.first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:

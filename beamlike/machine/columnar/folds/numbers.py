@@ -6,7 +6,13 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Array, Ints, lengths_of
-from beamlike.machine.columnar.folds.base import Accumulators, Elements, Fold, Values, present_in
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    ElementsByWindow,
+    Fold,
+    Values,
+    present_in,
+)
 
 
 def _added_in_order(start: Array, values: Array, counts: Ints) -> Array:
@@ -29,7 +35,7 @@ class CountFold(Fold):
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count, np.int64),)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return (elements.counts,)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -45,7 +51,7 @@ class CountFold(Fold):
 class CountValuesFold(CountFold):
     """How many values are not null."""
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return (elements.present_counts(),)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
@@ -61,10 +67,10 @@ class FloatSum(Fold):
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count),)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.add(self.create(len(elements.first)), elements)
 
-    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+    def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         data, present = elements.values.data, elements.values.present
         numbers = data if present is None else np.where(present, data, 0.0)
         return (_added_in_order(held[0], numbers, elements.counts),)

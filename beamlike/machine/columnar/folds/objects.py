@@ -10,7 +10,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Array, Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     FunctionRaised,
     SavedForm,
@@ -41,10 +41,10 @@ class Objects(Fold):
         with _raising():
             return (objects([self.fn.create() for _ in range(count)]),)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.add(self.create(len(elements.first)), elements)
 
-    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+    def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         fn, times, inputs = self.fn, elements.timestamps.tolist(), elements.inputs
         values = [None] * len(times) if inputs is None else inputs.to_pylist()
         first, beyond = elements.first, elements.first + elements.counts

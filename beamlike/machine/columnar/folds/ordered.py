@@ -17,7 +17,7 @@ from beamlike.machine.columnar.arrays import (
 )
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Values,
     array_of,
@@ -41,7 +41,7 @@ class CollectFold(Fold):
     def create(self, count: int) -> Accumulators:
         return (Lists.empty(count, pa.nulls(0, self.kind)),)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         items = elements.values.data
         present = None if self.keep_nulls else present_in(items)
         if present is None:
@@ -87,7 +87,7 @@ class StampedFold(Fold):
             return Values(pa.nulls(count, self.kind)), nothing(count)
         return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         timestamps = elements.timestamps
         present = None if self.keep_nulls else elements.values.validity
         if present is not None:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Values,
     array_of,
@@ -41,16 +41,16 @@ class SumBeside(Fold):
         self.sums = sums
 
     @abstractmethod
-    def beside(self, elements: Elements) -> Any:
+    def beside(self, elements: ElementsByWindow) -> Any:
         """What is beside the sums of elements, see `of`."""
 
     def create(self, count: int) -> Accumulators:
         return *self.sums.create(count), np.full(count, self.empty)
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         return *self.sums.of(elements), self.beside(elements)
 
-    def add(self, held: Accumulators, elements: Elements) -> Accumulators:
+    def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         totals = self.sums.add(held[:-1], elements)
         return *totals, self.joined(held[-1], self.beside(elements))
 
@@ -76,7 +76,7 @@ class CountedSum(SumBeside):
     def types(self) -> list[pa.DataType]:
         return [*self.sums.types(), pa.int64()]
 
-    def beside(self, elements: Elements) -> Ints:
+    def beside(self, elements: ElementsByWindow) -> Ints:
         return elements.present_counts()
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
@@ -154,7 +154,7 @@ class NullOfNothing(SumBeside):
     def types(self) -> list[pa.DataType]:
         return self.sums.types()
 
-    def beside(self, elements: Elements) -> Bools:
+    def beside(self, elements: ElementsByWindow) -> Bools:
         present = elements.values.validity
         if present is None:
             return np.ones(len(elements.first), np.bool_)

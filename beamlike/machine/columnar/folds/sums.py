@@ -12,7 +12,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.folds.base import (
     Accumulators,
-    Elements,
+    ElementsByWindow,
     Fold,
     Values,
     array_of,
@@ -46,7 +46,7 @@ class WholeSum(Fold):
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         data, present = elements.values.data, elements.values.present
         return self.of_digits(
             (data if present is None else np.where(present, data, 0),), elements.first
@@ -93,7 +93,7 @@ class DecimalSum(WholeSum):
 
     width = 3
 
-    def of(self, elements: Elements) -> Accumulators:
+    def of(self, elements: ElementsByWindow) -> Accumulators:
         low, high = _digits(elements.values.data)
         present = elements.values.validity
         if present is not None:
