@@ -196,8 +196,10 @@ class _PipelineRun:
                 self._pass_on(position, passing, lambda: worker.happen(step.events))  # noqa: B023
             if node.sources:
                 self._take(position, passing, is_last=True)
-                before = [self._workers[edge.node].output_watermark for edge in node.sources]
-                self._pass_on(position, passing, lambda: worker.reached(before))  # noqa: B023
+                source_watermarks = [
+                    self._workers[edge.node].output_watermark for edge in node.sources
+                ]
+                self._pass_on(position, passing, lambda: worker.reached(source_watermarks))  # noqa: B023
             self._record.lost.add(
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )

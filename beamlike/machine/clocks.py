@@ -156,9 +156,9 @@ class Clocks:
                 shards = list(state.shards)
                 shards[update.shard] = max(shards[update.shard], update.watermark)
                 after[update.input] = InputState(None, clock, tuple(shards))
-        for at, moved in parts.items():
+        for position, moved in parts.items():
             in_order = tuple(moved[name] for name in sorted(moved))
-            after[at] = attrs.evolve(after[at], parts=in_order)
+            after[position] = attrs.evolve(after[position], parts=in_order)
         return tuple(after)
 
     def _watermark(self, states: Sequence[InputState], clock: int) -> int:

@@ -152,7 +152,7 @@ class RowProblem(Enum):
     """It cannot be read itself, or decoded."""
 
 
-UNREADABLE: Final = ("unreadable_value", "unreadable_key", "null_value")
+UNREADABLE_RECORD: Final = ("unreadable_value", "unreadable_key", "null_value")
 """Why a record of a topic became no row, so that its key or its event time may be missing, too."""
 
 ReasonLike = (

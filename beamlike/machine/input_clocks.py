@@ -252,6 +252,10 @@ def believed(greatest: int, of: InputClock, clock: int) -> int:
     return min(greatest, clock) if capped else greatest
 
 
+FURTHEST_ZONE_HOURS: Final = 14
+"""By how many hours the clocks of some zone are ahead of UTC, and those of none by more."""
+
+
 def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
     """Whether an event time lies so far ahead of the clock that its row is no element.
 

@@ -21,7 +21,12 @@ from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_values import arrivals_of, fold_of_part, in_columns, lifted_arrivals_of
+from beamlike.runtime.row_values import (
+    arrivals_of,
+    fold_of_part,
+    lifted_arrivals_of,
+    strategy_for_columns,
+)
 from beamlike.runtime.store.blobs import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
@@ -93,7 +98,7 @@ class ColumnShard:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         folds = [fold_of_part(part, plan.values) for part in plan.parts]
-        self.machine = ColumnarGrouping(in_columns(plan.strategy), folds)
+        self.machine = ColumnarGrouping(strategy_for_columns(plan.strategy), folds)
         self.layout = ColumnState(plan, self.machine)
         self._schema = with_bucket(self.layout.schema)
 
@@ -114,8 +119,8 @@ class ColumnShard:
             UnsupportedError: A pass has more than fits in one piece.
         """
         index = index or Index.load(self.plan, store)
-        arrivals, judged_at = batch.tables, index.at.begin(batch.updates).watermark
-        to = index.at.after(self.plan, batch.updates, batch.clock)
+        arrivals, judged_at = batch.tables, index.clocks.begin(batch.updates).watermark
+        to = index.clocks.after(self.plan, batch.updates, batch.clock)
         touched = bool(arrivals) or bool(index.due(to))
         passed = list[Pass]()
         if touched:
@@ -140,7 +145,7 @@ class ColumnShard:
             rows_given = sum(table.num_rows for table in arrivals)
             counts = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
             index.failing = index.failing.after(*counts)
-        if touched or to != index.at:
+        if touched or to != index.clocks:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(passed, index.status)
@@ -195,7 +200,9 @@ class ColumnShard:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
         own = np.arange(len(rows.lives))
         output = rows.table.column("output_watermark").to_numpy()
-        return State(index.at.watermark, index.at.clock, output, self.layout.waits(rows.table, own))
+        return State(
+            index.clocks.watermark, index.clocks.clock, output, self.layout.waits(rows.table, own)
+        )
 
     def _note_inactive(
         self,
@@ -342,5 +349,9 @@ def _some(
 
 def _note(index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints) -> None:
     """What the index has to know of windows: their deadlines and holds."""
-    for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
+    for least, column in (
+        (index.deadline, event),
+        (index.clock_deadline, timer),
+        (index.hold, hold),
+    ):
         np.minimum.at(least, bucket, column)

@@ -47,13 +47,13 @@ class AccumulatorColumns(ABC):
 class PlainColumn(AccumulatorColumns):
     """The accumulator is a plain value: counts, sums, least and greatest values."""
 
-    kind: pa.DataType
+    dtype: pa.DataType
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"": self.kind}
+        return {"": self.dtype}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [from_objects(accumulators, self.kind)]
+        return [from_objects(accumulators, self.dtype)]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return columns[0].to_pylist()  # type: ignore[no-any-return]
@@ -63,13 +63,13 @@ class PlainColumn(AccumulatorColumns):
 class ListColumn(AccumulatorColumns):
     """The accumulator is a tuple of plain values."""
 
-    kind: pa.DataType
+    dtype: pa.DataType
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"": pa.list_(self.kind)}
+        return {"": pa.list_(self.dtype)}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [from_objects([list(items) for items in accumulators], pa.list_(self.kind))]
+        return [from_objects([list(items) for items in accumulators], pa.list_(self.dtype))]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [tuple(items) for items in columns[0].to_pylist()]
@@ -130,14 +130,14 @@ class ExactColumns(AccumulatorColumns):
 class StampedColumns(AccumulatorColumns):
     """The accumulator is a value with its event time (ms), or None: no time."""
 
-    kind: pa.DataType
+    dtype: pa.DataType
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"_value": self.kind, "_ts": pa.int64()}
+        return {"_value": self.dtype, "_ts": pa.int64()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         return [
-            from_objects([stamped and stamped.value for stamped in accumulators], self.kind),
+            from_objects([stamped and stamped.value for stamped in accumulators], self.dtype),
             pa.array([stamped and stamped.timestamp for stamped in accumulators], pa.int64()),
         ]
 
@@ -177,26 +177,26 @@ class CheckedColumn(AccumulatorColumns):
     """The accumulator is what its user says: a value of a type that was declared for it.
 
     Args:
-        kind: The declared type.
+        dtype: The declared type.
         declared: The same as its user wrote it.
     """
 
     name: str
-    kind: pa.DataType
+    dtype: pa.DataType
     declared: str
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"": self.kind}
+        return {"": self.dtype}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         # All at once: it is faster, and nearly always right.
         with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
-            array = pa.array(accumulators, self.kind)
+            array = pa.array(accumulators, self.dtype)
             if is_same(array.to_pylist(), list(accumulators)):
                 return [array]
         for accumulator in accumulators:
             self.check(accumulator)
-        return [pa.array(accumulators, self.kind)]
+        return [pa.array(accumulators, self.dtype)]
 
     def check(self, accumulator: Any) -> None:
         """Refuse an accumulator that would not come back as it is.
@@ -205,7 +205,7 @@ class CheckedColumn(AccumulatorColumns):
             CombineError: With what it would come back as.
         """
         back = converted(
-            accumulator, self.kind, f"aggregate {self.name!r}: the accumulator", self.declared
+            accumulator, self.dtype, f"aggregate {self.name!r}: the accumulator", self.declared
         )
         if not is_same(back, accumulator):
             raise CombineError(
@@ -321,8 +321,8 @@ _NUMBER: Final = ARROW[int]
 
 def as_column(values: Sequence[Any]) -> pa.Array | None:
     """The values as an Arrow array, if they are all of one plain type and fit; else None."""
-    kinds = set(map(type, values))
-    dtype = ARROW.get(kinds.pop()) if len(kinds) == 1 else None
+    classes = set(map(type, values))
+    dtype = ARROW.get(classes.pop()) if len(classes) == 1 else None
     if dtype is None:
         return None
     try:

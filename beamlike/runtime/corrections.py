@@ -25,14 +25,14 @@ def withdrawn_input(inputs: dict[str, Input]) -> int:
     return list(inputs).index(_RETRACTION)
 
 
-def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.DataType]) -> Part:
+def corrected(part: Part, wanted: Aggregate, withdrawn: int, dtypes: list[pa.DataType]) -> Part:
     """An aggregate over rows of which some withdraw others.
 
     Args:
         part: What it is where none do.
         wanted: As its user wrote it.
         withdrawn: Where among the inputs of the plan it lies which rows withdraw others.
-        kinds: The types of all of the plan's inputs.
+        dtypes: The types of all of the plan's inputs.
 
     Raises:
         UnsupportedError: It cannot take values back, with what to use.
@@ -53,11 +53,11 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
         if pa.types.is_floating(part.result):
             return attrs.evolve(net, fn=NetFloats(wanted.kind == "mean"), columns=ExactColumns())
         scale = part.result.scale if wanted.kind == "mean" else None
-        total = MeanColumns(kinds[columns[0]])
+        total = MeanColumns(dtypes[columns[0]])
         return attrs.evolve(net, fn=NetSum(scale), columns=total)
     names = ["value", "by"] if wanted.kind in _RANKED else None
     fields = {
-        names[place] if names else f"value_{place}": kinds[column]
+        names[place] if names else f"value_{place}": dtypes[column]
         for place, column in enumerate(columns)
     }
     kept = Kept(

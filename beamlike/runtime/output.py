@@ -118,8 +118,8 @@ class OutputTable:
             shard, watermark = report
             nothing = (None,) * len(self.plan.keys)
             reached = watermark * self.plan.tick_of_rows
-            dropped = {"kind": REPORT, "shard": shard, "watermark": reached}
-            rows.append(_Row(nothing, None, dropped))
+            report_marks = {"kind": REPORT, "shard": shard, "watermark": reached}
+            rows.append(_Row(nothing, None, report_marks))
         panes = [row.pane for row in rows]
         columns: list[Any] = [
             [row.key[index] for row in rows] for index in range(len(self.plan.keys))

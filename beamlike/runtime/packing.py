@@ -197,7 +197,9 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
     if table.column("kind").null_count < table.num_rows:
         before = table.filter(pc.equal(table.column("kind"), DROPPED_ROW))
         if before.num_rows:  # after a grouping only
-            finished.append(_out(plan, OutputTable(plan).dropped_before(before.column("dropped"))))
+            finished.append(
+                _finished_blob(plan, OutputTable(plan).dropped_before(before.column("dropped")))
+            )
         table = table.filter(pc.is_null(table.column("kind")))
     if table.column("reason").null_count < table.num_rows:
         good = pc.is_null(table.column("reason"))
@@ -217,17 +219,17 @@ def _assigned(
     And blobs with the rows for which that function raised, if such rows are to be dropped.
     """
     if plan.machine_name == "reference":
-        return _asked(plan, table, window_fn)
+        return _assigned_row_by_row(plan, table, window_fn)
     try:
         check_assignable(window_fn)
         assigned = assign_windows(window_fn, table.column("ts").to_numpy())
     except (UnsupportedError, WindowError):
         # A user's own, or a calendar that has no window for some row.
-        return _asked(plan, table, window_fn)
+        return _assigned_row_by_row(plan, table, window_fn)
     return _with_windows(table, assigned.row, assigned.start, assigned.end), []
 
 
-def _asked(
+def _assigned_row_by_row(
     plan: Plan, table: pa.Table, window_fn: WindowFn
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
     """Rows with their windows, row by row. No watermark is known here, so the drops have none."""
@@ -252,7 +254,7 @@ def _asked(
             starts.append(window.start)
             ends.append(window.end)
     arrays = (np.array(column, np.int64) for column in (rows, starts, ends))
-    failed = [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
+    failed = [_finished_blob(plan, OutputTable(plan).build(dropped))] if dropped else []
     return _with_windows(table, *arrays), failed
 
 
@@ -282,7 +284,7 @@ def _spread(plan: Plan, table: pa.Table, order: Order, lifter: Lifter | None) ->
         # Nothing is late here, but a function of the user's may raise.
         table, failed = lifter.lift([table], None)
         if failed:
-            yield _out(plan, OutputTable(plan).build(failed))
+            yield _finished_blob(plan, OutputTable(plan).build(failed))
     yield packed_shards(plan, table, order)
 
 
@@ -295,7 +297,7 @@ def packed_shards(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
     return packed_blobs(ids, blobs)
 
 
-def _out(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
+def _finished_blob(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
     return packed_blobs([plan.shard_ids[0]], [sealed(Kind.FINISHED, finished)])
 
 
@@ -318,7 +320,7 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
             f'{bad[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
             "delivered as dropped"
         )
-    return _out(plan, OutputTable(plan).refused(rows))
+    return _finished_blob(plan, OutputTable(plan).refused(rows))
 
 
 @attrs.define

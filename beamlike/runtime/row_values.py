@@ -51,7 +51,7 @@ def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
     return window_fn, None
 
 
-def in_columns(strategy: WindowingStrategy) -> WindowingStrategy:
+def strategy_for_columns(strategy: WindowingStrategy) -> WindowingStrategy:
     """The strategy with sessions as their author wrote them, where it is known beside the machine
     which elements end them."""
     window_fn, read = read_by(strategy.window_fn)
@@ -133,8 +133,8 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
         )
     if part.read is not None:
         return _ReadObjects(part)
-    kinds = list(values.values())
-    fold = fold_of(part.fn, [kinds[position] for position in _positions(part)], part.columns)
+    dtypes = list(values.values())
+    fold = fold_of(part.fn, [dtypes[position] for position in _positions(part)], part.columns)
     if fold.types() != list(part.columns.types().values()):
         return Objects(part.fn, part.columns)
     return fold

@@ -95,23 +95,23 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = index or Index.load(self.plan, store)
-        begin = index.at.begin(batch.updates)
-        to = index.at.after(self.plan, batch.updates, batch.clock)
+        begin = index.clocks.begin(batch.updates)
+        to = index.clocks.after(self.plan, batch.updates, batch.clock)
         bundles = self._bundles(batch.tables)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         ends = to.watermark >= self.plan.resolution.end_of_time
-        is_all = ends and index.is_new and begin == index.at
+        is_all = ends and index.is_new and begin == index.clocks
         if is_all and isinstance(self.machine, StatefulParDo) and self.machine.fn.keeps_first:
-            of_keys = [of_key for bucket in sorted(bundles) for of_key in bundles[bucket].items()]
-            for key, items in of_keys:
+            items_by_key = (pair for bucket in sorted(bundles) for pair in bundles[bucket].items())
+            for key, items in items_by_key:
                 out = self.machine.first_and_last_step(Bundle(tuple(items)))
                 effects += [(key, effect) for effect in out]
         elif touched:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
             effects = self._judged(effects, bundles, index)
-        if touched or to != index.at:
+        if touched or to != index.clocks:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
         return Stepped(effects, merges, index.status)
@@ -128,19 +128,19 @@ class Shard:
         """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
         states, gone, rows = self._load(pages, touched, index)
-        own = None
+        key_clocks = None
         if self.plan.key_clock is not None:
-            own = KeyClocks(self.plan, self.plan.key_clock, store, index)
+            key_clocks = KeyClocks(self.plan, self.plan.key_clock, store, index)
         encoded: list[pa.Table] = []
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
             of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
             deadlines: list[NextTimers] = []
-            of_keys = None if own is None else own.load(bucket)
+            bucket_clocks = None if key_clocks is None else key_clocks.load(bucket)
             for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
-                clocks = index.at, begin, to
-                if of_keys is not None:
-                    clocks = of_keys.step(key, _greatest(arrived.get(key)), begin, to)
+                clocks = index.clocks, begin, to
+                if bucket_clocks is not None:
+                    clocks = bucket_clocks.step(key, _greatest(arrived.get(key)), begin, to)
                     if key in of_bucket:
                         clock = clocks[0]
                         of_bucket[key] = of_bucket[key].at(clock.watermark, clock.clock)
@@ -153,11 +153,11 @@ class Shard:
                     raise error.of_key(key) from error.__cause__
                 effects += out
                 merges += merged
-                if of_keys is not None:
-                    next_timers = of_keys.deadlines(key, next_timers)
+                if bucket_clocks is not None:
+                    next_timers = bucket_clocks.deadlines(key, next_timers)
                 deadlines.append(next_timers)
-            if own is not None and of_keys is not None:
-                own.save(bucket, of_keys)
+            if key_clocks is not None and bucket_clocks is not None:
+                key_clocks.save(bucket, bucket_clocks)
             encoded.append(self._save(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines, self._retracting)
         pages.replace(rows, gone, pa.concat_tables(encoded))
@@ -254,7 +254,7 @@ class Shard:
         rows = pages.read()
         bucket = rows.table.column("bucket").to_numpy()
         places = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
-        states, known = {}, index.at
+        states, known = {}, index.clocks
         for number in np.unique(bucket[places]).tolist():
             own = rows.table.take(pa.array(places[bucket[places] == number]))
             states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
@@ -293,8 +293,10 @@ def _note(
     machine: Retracting | None,
 ) -> None:
     """What a bucket holds after its keys were stepped, and when its next timers are."""
-    index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
-    index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
+    index.deadline[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
+    index.clock_deadline[bucket] = min(
+        (w.clock for w in deadlines if w.clock is not None), default=NEVER
+    )
     index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
     index.hold[bucket] = min(
         (hold for state in states.values() for hold in _holds(state, machine)), default=NEVER

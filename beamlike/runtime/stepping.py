@@ -51,12 +51,12 @@ class Stepper:
 
     Args:
         plan: The plan.
-        in_columns: The columnar machine over it; None: it cannot do it.
+        column_shard: The columnar machine over it; None: it cannot do it.
     """
 
-    def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
+    def __init__(self, plan: Plan, column_shard: ColumnShard | None) -> None:
         self.plan = plan
-        self.columns, self._output = in_columns, ColumnOutput(plan)
+        self.column_shard, self._output = column_shard, ColumnOutput(plan)
         self._logged = set[Hashable]()
         self._recorder = StateRecorder(plan, plan.record) if plan.record else None
         self._passes = 1
@@ -90,8 +90,10 @@ class Stepper:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
 
-        def by_columns(columns: ColumnShard, transaction: Store, index: Index, passes: int) -> _Out:
-            stepped = columns.step(transaction, batch, passes, index)
+        def by_columns(
+            column_shard: ColumnShard, transaction: Store, index: Index, passes: int
+        ) -> _Out:
+            stepped = column_shard.step(transaction, batch, passes, index)
             report = self._report(shard, stepped.status.output_watermark)
             built = self._output.build(stepped, report)
             tables = [blob for table in built for blob in in_blobs(table)]
@@ -99,8 +101,8 @@ class Stepper:
                 self._log(keyed_merges(self.plan, stepped))
             return tables, stepped.status
 
-        def by_key(keys: Shard, transaction: Store, index: Index) -> _Out:
-            out = keys.step(transaction, batch, index)
+        def by_key(reference_shard: Shard, transaction: Store, index: Index) -> _Out:
+            out = reference_shard.step(transaction, batch, index)
             report = self._report(shard, out.status.output_watermark)
             tables = []
             if out.effects or report is not None:
@@ -136,10 +138,10 @@ class Stepper:
         """
         transaction = Transaction(store)
         try:
-            if self.columns is None:
+            if self.column_shard is None:
                 out = by_key(self._key_by_key, transaction, index)
             else:
-                out, transaction = self._in_passes(self.columns, store, index, by_columns)
+                out, transaction = self._in_passes(self.column_shard, store, index, by_columns)
         except RETRY_KEY_BY_KEY as error:
             cause = error.__cause__ or error
             known = (self.plan.name, type(cause).__name__)
@@ -153,7 +155,7 @@ class Stepper:
 
     def _in_passes(
         self,
-        columns: ColumnShard,
+        column_shard: ColumnShard,
         store: Store,
         index: Index,
         step: Callable[[ColumnShard, Store, Index, int], Result],
@@ -162,7 +164,7 @@ class Stepper:
         while True:
             transaction = Transaction(store)
             try:
-                return step(columns, transaction, index, self._passes), transaction
+                return step(column_shard, transaction, index, self._passes), transaction
             except (UnsupportedError, pa.ArrowInvalid, pa.ArrowCapacityError) as error:
                 if not is_arrow_overflow(error) or self._passes >= self.plan.buckets:
                     raise
@@ -201,17 +203,17 @@ def choose_machine(plan: Plan) -> Choice:
     Raises:
         UnsupportedError: The plan requires the columnar machine, and that cannot do it.
     """
-    machine = _in_columns(plan)
+    machine = _column_shard_or_reason(plan)
     return machine if isinstance(machine, Choice) else Choice("columnar")
 
 
 def stepper_of(plan: Plan) -> Stepper:
     """What steps the shards of this plan."""
-    machine = _in_columns(plan)
+    machine = _column_shard_or_reason(plan)
     return Stepper(plan, None if isinstance(machine, Choice) else machine)
 
 
-def _in_columns(plan: Plan) -> ColumnShard | Choice:
+def _column_shard_or_reason(plan: Plan) -> ColumnShard | Choice:
     """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
     if plan.machine_name == "reference":
         return Choice("reference", 'machine="reference" is set')

@@ -34,7 +34,7 @@ HostSays = Literal["always", "at the end", "never"]
 _LARGE: Final = 2**22
 """Bytes of rows of a shard in one micro-batch from which on it is looked which key has the most."""
 
-AT_ONCE: Final = (HostWatermark(MAX_TIMESTAMP),)
+END_OF_TIME: Final = (HostWatermark(MAX_TIMESTAMP),)
 """What the host says where data ends: everything happens in one step, up to the end of time."""
 
 

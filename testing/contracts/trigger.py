@@ -16,7 +16,7 @@ import attrs
 import cloudpickle
 
 from beamlike.errors import TestStreamError, TriggerError
-from beamlike.machine.reference.custom import Custom
+from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.trigger_context import TriggerContext
@@ -56,7 +56,7 @@ def broken_rules(case: TriggerCase) -> list[str]:
 
 def _answers(case: TriggerCase) -> Iterator[str]:
     """The trigger answers at all, and keeps what its class says."""
-    running = Custom(case.trigger)
+    running = CustomTriggerNode(case.trigger)
     for seen in case.seen:
         try:
             running.saved(seen.state)

@@ -56,7 +56,7 @@ class _State:
         copy = _State()
         for stores, copies in (self.shards, copy.shards), (self.fanout, copy.fanout):
             for group, store in stores.items():
-                copies[group].buckets, copies[group].index = dict(store.buckets), store.index
+                copies[group].blobs, copies[group].index = dict(store.blobs), store.index
         return copy
 
 

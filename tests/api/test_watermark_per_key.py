@@ -191,8 +191,8 @@ def test_a_blob_that_is_gone_or_damaged_stops_the_query() -> None:
         query.send(reading("a", "12:05"))
         run: Any = query._run
         (store,) = run._query._stages[0].state.shards.values()
-        (number,) = [bucket for bucket in store.buckets if bucket < 0]
-        store.write(number, damage(store.buckets[number]))
+        (number,) = [bucket for bucket in store.blobs if bucket < 0]
+        store.write(number, damage(store.blobs[number]))
         with pytest.raises(StateError, match="it is not what was written of its keys' watermarks"):
             query.send(reading("a", "12:06"))
 

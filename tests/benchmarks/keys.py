@@ -59,7 +59,7 @@ def measured(devices: int, how: dict[str, Any]) -> Cost:
         seconds += time.process_time() - began if batch else 0
         panes += (str(row) for table in came for row in table.to_pylist())
     stores = run._query._stages[0].state.shards.values()
-    stored = sum(len(blob) for store in stores for at, blob in store.buckets.items() if at < 0)
+    stored = sum(len(blob) for store in stores for at, blob in store.blobs.items() if at < 0)
     panes += (str(row) for row in query.advance_watermark_to_infinity())
     return Cost(seconds / (_ROWS * (_BATCHES - 1)) * 1e6, stored, sorted(panes))
 

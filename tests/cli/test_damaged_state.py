@@ -28,7 +28,7 @@ def rows_of_shard(group: int, key: str) -> list[tuple[int, dict[str, int], bytes
     strategy = WindowingStrategy(FixedWindows(60_000))
     _, store = run_in_shard(strategy, "list_by_timestamp", [(arrive,)])
     assert store.index is not None
-    blobs = {INDEX: store.index, **store.buckets}
+    blobs = {INDEX: store.index, **store.blobs}
     return [(group, {"number": number}, blob) for number, blob in blobs.items()]
 
 

@@ -37,7 +37,7 @@ def saved(
         strategy, "count", [(Arrive(tuple((it, Element(1, 0)) for it in (key, *others))),)]
     )
     assert store.index is not None
-    shard = SavedShard.of(0, 0, {-1: store.index, **store.buckets})
+    shard = SavedShard.of(0, 0, {-1: store.index, **store.blobs})
     shard = attrs.evolve(shard, identity={**shard.identity, **(identity or {})})
     spark: Any = None
     return SavedState("orders", 0, (0, 0), (SavedStage(name, 0, (shard,)),), spark)

@@ -225,7 +225,7 @@ def test_a_shard_that_forgets_holds_is_found_out(monkeypatch: pytest.MonkeyPatch
 
 
 def too_late(index: Index) -> None:
-    index.event[:] = np.minimum(index.event, 2**62) + 1
+    index.deadline[:] = np.minimum(index.deadline, 2**62) + 1
 
 
 def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

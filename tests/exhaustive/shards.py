@@ -146,7 +146,7 @@ class Shards:
 
     def _stepped(self, tables: Sequence[pa.Table]) -> Self:
         store = DictStore()
-        store.buckets, store.index = dict(self.store.buckets), self.store.index
+        store.blobs, store.index = dict(self.store.blobs), self.store.index
         with forgetful():
             effects = self.runtime.effects(store, tables, self.watermark, self.clock)
         rows = list(self.rows)
@@ -163,7 +163,7 @@ class Shards:
         before, stay = len(self.rows), 0
         if list(parents[:before]) == list(range(before)):
             # Those that there are stay as they are, and copies are written beside them.
-            stay, copied.buckets = before, dict(self.store.buckets)
+            stay, copied.blobs = before, dict(self.store.blobs)
         with forgetful():
             pages = Pages(schema, self.store, index.contents)
             saved = pages.read()

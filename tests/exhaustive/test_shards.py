@@ -56,7 +56,7 @@ def test_nothing_is_remembered_besides_the_bytes() -> None:
     walk = two()
     damaged = DictStore()
     damaged.index = walk.store.index
-    damaged.buckets = {number: blob[:-1] + b"?" for number, blob in walk.store.buckets.items()}
+    damaged.blobs = {number: blob[:-1] + b"?" for number, blob in walk.store.blobs.items()}
 
     with pytest.raises(StateError, match="is not what was written"):
         attrs.evolve(walk, store=damaged).move(Watermark(10))

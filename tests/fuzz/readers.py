@@ -230,7 +230,7 @@ def _shards() -> tuple[Mapping[int, bytes], ...]:
     for strategy, aggregation in _STRATEGIES:
         _, store = run_in_shard(strategy, aggregation, [(_ARRIVE,), (AdvanceWatermark(100),)])
         assert store.index is not None
-        found.append({INDEX: store.index, **store.buckets})
+        found.append({INDEX: store.index, **store.blobs})
     return tuple(found)
 
 

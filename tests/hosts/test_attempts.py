@@ -65,11 +65,11 @@ def attempt(
 ) -> Saved:
     """What is saved after a step from ``before``, of which nothing is changed."""
     store = DictStore()
-    store.buckets, store.index = dict(before[0]), before[1]
+    store.blobs, store.index = dict(before[0]), before[1]
     stepper = stepper_of(plan)
     stepper._passes = passes
     stepper.step(store, ShardInput([rows], [HostWatermark(watermark)], clock))
-    return store.buckets, store.index
+    return store.blobs, store.index
 
 
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
@@ -77,8 +77,8 @@ def attempt(
 def test_steps_made_again_with_rows_in_another_order_save_the_same_bytes(
     name: str, machine: str, limit: Limit, another_worker: Worker
 ) -> None:
-    limit("FEW", 0)
-    limit("PAGE", 2_000)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
+    limit("PAGE_BYTES", 2_000)
     chance = random.Random(name)
     plan = plan_of(STRATEGIES[name], machine)
     saved: Saved = ({}, None)

@@ -124,7 +124,7 @@ def test_the_watermark_may_jump_to_the_end_of_time_at_once() -> None:
     assert [row["window"] for row in out if row["__beamlike"]["start"] != 0] == [
         {"start": None, "end": None}
     ] * 2
-    assert both.store.buckets == {}
+    assert both.store.blobs == {}
 
 
 def test_a_gap_as_long_as_time_joins_everything_on_its_way() -> None:
@@ -164,7 +164,7 @@ def test_the_global_window_fires_by_data_and_rests_until_the_end_of_time() -> No
         ("k", begin, "ON_TIME", 4, [1, 2, 3, 4]),
     ]
     assert [row["window"] for row in last] == [{"start": None, "end": None}] * 2
-    assert both.store.buckets == {}
+    assert both.store.blobs == {}
 
 
 # -- little and nothing ----------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_a_step_in_which_everything_is_late_leaves_nothing_behind() -> None:
     assert sorted((drop["reason"], drop["missed_ms"]) for drop in drops) == sorted(
         ("expired", 100 - (index // 10 * 10 + 9)) for index in range(50)
     )
-    assert both.store.buckets == {}
+    assert both.store.blobs == {}
 
 
 def test_a_key_of_which_one_element_is_late_keeps_the_others() -> None:
@@ -243,7 +243,7 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
         *(("k1", 6), ("k2", 1), ("k3", 5)),
     ]
     assert len(panes(save)) == 101
-    assert both.store.buckets == {}
+    assert both.store.blobs == {}
 
 
 def test_thousands_of_equal_elements_are_all_counted() -> None:
@@ -313,4 +313,4 @@ def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
     )
 
     assert not any("pickle" in name for name in shard.layout.schema.names)
-    assert all(b"cloudpickle" not in blob for blob in store.buckets.values())
+    assert all(b"cloudpickle" not in blob for blob in store.blobs.values())

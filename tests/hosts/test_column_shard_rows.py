@@ -31,13 +31,13 @@ NAN, INF = float("nan"), float("inf")
 def test_a_sum_that_outgrows_its_type_is_refused_and_nothing_has_happened() -> None:
     both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum", on_error="fail"))
     both.step(table(Row(1, whole=2**62), Row(1, "b")), watermark=0)
-    before = dict(both.store.buckets)
+    before = dict(both.store.blobs)
 
     with pytest.raises(OutgrownError, match="outgrew its type int64") as refused:
         both.step(table(Row(2, whole=2**62)), watermark=0)
 
     assert "cast its input column to decimal(38, 0) or double" in str(refused.value)
-    assert both.store.buckets == before
+    assert both.store.blobs == before
     out = both.step(table(Row(2, whole=2**62 - 1)), watermark=10)
     assert panes(out, "sum") == [("b", 0, "ON_TIME", 1), ("k", 0, "ON_TIME", 2**63 - 1)]
 

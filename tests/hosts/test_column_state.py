@@ -69,7 +69,7 @@ def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     table = layout.load(rows.combine_chunks(), keys.number)
     promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
     promised[keys.number] = rows.column("output_watermark").to_numpy()
-    return layout.save(State(index.at.watermark, index.at.clock, promised, table), keys)
+    return layout.save(State(index.clocks.watermark, index.clocks.clock, promised, table), keys)
 
 
 @pytest.mark.samples

@@ -58,7 +58,7 @@ def harmful(left: Path) -> SavedState:
     _, store = run_in_shard(strategy, "list_by_timestamp", [(ONE,)])
     assert store.index is not None
     index, header = open_index(store.index)
-    (blob,) = store.buckets.values()
+    (blob,) = store.blobs.values()
     page, _ = unpack_blob(blob)
     (name,) = (column_name for column_name in page.column_names if column_name.endswith("_pickled"))
     at = page.column_names.index(name)

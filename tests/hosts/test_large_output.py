@@ -46,7 +46,7 @@ def test_output_beyond_what_spark_carries_waits_in_files_and_none_is_left(
 
 
 def test_large_output_leaves_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of, "AT_ONCE", 3_033)
+    monkeypatch.setattr(of, "OUTPUT_BATCH_BYTES", 3_033)
 
     batches = unpacked([OutputBlobs().of(TABLES[0])], TABLES[0].schema)
 
@@ -54,7 +54,7 @@ def test_large_output_leaves_in_several_batches(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_row_larger_than_a_batch_leaves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of, "AT_ONCE", 10)
+    monkeypatch.setattr(of, "OUTPUT_BATCH_BYTES", 10)
     wide = rows(text=["x" * 50, "y" * 50])
 
     batches = unpacked([OutputBlobs().of(wide)], wide.schema)

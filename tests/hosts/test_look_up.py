@@ -159,7 +159,7 @@ def test_a_shard_that_restarts_at_every_step_emits_what_the_memory_host_emits(se
     outputs = run_in_shard(plan, script, store)
 
     assert by_key(outputs) == by_key(run_in_memory(plan.machine, script).outputs)
-    assert store.buckets == {}
+    assert store.blobs == {}
 
 
 def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
@@ -197,7 +197,7 @@ def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window()
     assert run_in_shard(plan, (Arrive((("bb", entry("west", 4, 6)),)),), store) == [
         Output(0, "bb", Pane(IntervalWindow(0, 10), (("west", 4), None), 6, NO_FIRING))
     ]
-    assert store.buckets == {}
+    assert store.blobs == {}
 
 
 def test_state_that_was_saved_when_one_watermark_was_known_is_read_and_nothing_is_lost() -> None:
@@ -225,7 +225,7 @@ def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> 
 
     assert run_in_shard(plan, script, store) == []
 
-    rows = unpack_blob(store.buckets[1])[0].to_pylist()
+    rows = unpack_blob(store.blobs[1])[0].to_pylist()
     rows.sort(key=lambda row: (row["key_plate"], row["start"]))
     assert [
         {name: row[name] for name in ("key_plate", "start", "element_hold", "content", "waiting")}
@@ -311,7 +311,7 @@ def test_a_row_for_which_the_window_function_raises_is_dropped_with_what_it_rais
     )
     assert shown["element"] == '{"plate":"a","lane":"east","toll":0}'
     assert shown["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
-    (blob,) = store.buckets.values()
+    (blob,) = store.blobs.values()
     (kept,) = unpack_blob(blob)[0].to_pylist()
     assert (kept["bucket"], [it["row"]["lane"] for it in kept["waiting"]]) == (1, ["west"])
 

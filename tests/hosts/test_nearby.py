@@ -146,8 +146,8 @@ def test_where_spark_encrypts_its_files_nothing_is_copied(session: Any, expected
 @pytest.fixture
 def shard(nearby: FileCache, limit: Limit, monkeypatch: pytest.MonkeyPatch) -> Shard:
     """A shard of two pages and a log of one blob."""
-    limit("FEW", 0)
-    limit("PAGE", 10 * ROW)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
+    limit("PAGE_BYTES", 10 * ROW)
     made = Shard()
     monkeypatch.setattr(made.store, "state_cache", nearby, raising=False)
     made.step(new=range(20))

@@ -173,7 +173,7 @@ def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> No
     plan = plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n", on_error="fail")
     both = BothMachines(plan)
     both.step(table(Row(1, whole=MOST), Row(1, "b")), watermark=0)
-    before = dict(both.store.buckets)
+    before = dict(both.store.blobs)
 
     with pytest.raises(OutgrownError) as refused:
         both.step(table(Row(2, whole=1)), watermark=0)
@@ -184,7 +184,7 @@ def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> No
         "that it cannot hold, also in a query that restarts from its checkpoint; or cast its input "
         "column to decimal(38, 0) or double before the call, which takes a new checkpoint"
     )
-    assert both.store.buckets == before
+    assert both.store.blobs == before
 
 
 # -- combined before they arrive -------------------------------------------------------------

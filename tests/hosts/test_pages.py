@@ -23,15 +23,15 @@ pytestmark = pytest.mark.usefixtures("another_worker")
 
 
 def test_a_step_writes_one_blob_and_leaves_the_others(limit: Limit) -> None:
-    limit("FEW", 5)
+    limit("ALWAYS_REWRITTEN_ROWS", 5)
     shard = Shard(range(10))
-    before = dict(shard.store.buckets)
+    before = dict(shard.store.blobs)
 
     shard.step(gone=[3, 4], new=[10])
 
     assert shard.numbers == [0, 1, 2, 5, 6, 7, 8, 9, 10]
     assert attrs.evolve(shard.contents, digests=()) == PageContents((0,), (1,), (), 1, 2, 2, 9)
-    assert shard.store.buckets == {**before, 1: shard.store.buckets[1]}
+    assert shard.store.blobs == {**before, 1: shard.store.blobs[1]}
 
 
 def test_a_step_without_changes_writes_nothing() -> None:
@@ -56,7 +56,7 @@ def test_a_step_without_changes_writes_nothing() -> None:
 def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
     gone: int, expected: PageContents, limit: Limit
 ) -> None:
-    limit("FEW", 0)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
     shard = Shard(range(20))
     shard.step(gone=range(4), new=range(20, 26))
 
@@ -64,7 +64,7 @@ def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
 
     assert attrs.evolve(shard.contents, digests=()) == expected
     assert shard.numbers == list(range(gone, 28))
-    assert set(shard.store.buckets) == {*expected.pages, *expected.log}
+    assert set(shard.store.blobs) == {*expected.pages, *expected.log}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
 def test_few_rows_are_written_anew_without_a_log(
     new: list[int], expected: PageContents, limit: Limit
 ) -> None:
-    limit("FEW", 10)
+    limit("ALWAYS_REWRITTEN_ROWS", 10)
     shard = Shard(range(10))
 
     shard.step(gone=[0], new=new)
@@ -93,7 +93,7 @@ def test_few_rows_are_written_anew_without_a_log(
 def test_a_page_has_no_more_bytes_than_it_may(
     rows: int, expected: list[int], limit: Limit, another_worker: Worker
 ) -> None:
-    limit("PAGE", 10 * ROW)
+    limit("PAGE_BYTES", 10 * ROW)
     shard = Shard(range(rows))
     another_worker()
 
@@ -103,7 +103,7 @@ def test_a_page_has_no_more_bytes_than_it_may(
 
 
 def test_a_row_larger_than_a_page_has_a_page_for_itself(limit: Limit) -> None:
-    limit("PAGE", ROW - 1)
+    limit("PAGE_BYTES", ROW - 1)
     shard = Shard(range(3))
 
     assert [page.num_rows for page in shard.blobs()] == [1, 1, 1]
@@ -111,8 +111,8 @@ def test_a_row_larger_than_a_page_has_a_page_for_itself(limit: Limit) -> None:
 
 @pytest.mark.parametrize("unused", [0, 1])
 def test_a_log_has_no_more_blobs_than_it_may(unused: int, limit: Limit) -> None:
-    limit("FEW", 0)
-    shard, steps = Shard(range(1_000)), pages.LOG + 1 - unused
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
+    shard, steps = Shard(range(1_000)), pages.LOG_BLOBS + 1 - unused
 
     for number in range(steps):
         shard.step(gone=[number], new=[1_000 + number])
@@ -120,24 +120,24 @@ def test_a_log_has_no_more_blobs_than_it_may(unused: int, limit: Limit) -> None:
     logged = (tuple(range(1, steps + 1)), steps) if unused else ((), 0)
     assert (shard.contents.log, shard.contents.logged) == logged
     assert shard.contents.pages == ((0,) if unused else (steps,))
-    assert set(shard.store.buckets) == {*shard.contents.pages, *shard.contents.log}
+    assert set(shard.store.blobs) == {*shard.contents.pages, *shard.contents.log}
     assert shard.numbers == list(range(steps, 1_000 + steps))
 
 
 def test_when_all_rows_are_gone_no_blob_is_left_and_numbers_go_on(limit: Limit) -> None:
-    limit("FEW", 3)
-    limit("PAGE", 4 * ROW)
+    limit("ALWAYS_REWRITTEN_ROWS", 3)
+    limit("PAGE_BYTES", 4 * ROW)
     shard = Shard(range(10))
     shard.step(new=[10])
-    assert set(shard.store.buckets) == {0, 1, 2, 3}
+    assert set(shard.store.blobs) == {0, 1, 2, 3}
 
     shard.step(gone=range(11))
-    assert shard.store.buckets == {}
+    assert shard.store.blobs == {}
     assert shard.contents == PageContents(next=4)
     assert shard.numbers == []
 
     shard.step(new=[5])
-    assert set(shard.store.buckets) == {4}
+    assert set(shard.store.blobs) == {4}
     assert attrs.evolve(shard.contents, digests=()) == PageContents((4,), next=5, living=1)
     assert shard.numbers == [5]
 
@@ -164,11 +164,11 @@ def test_steps_that_change_one_row_in_a_hundred_write_a_few_times_what_changed()
 
 @pytest.mark.parametrize("lost", [0, 2])
 def test_a_missing_blob_is_named(lost: int, limit: Limit, another_worker: Worker) -> None:
-    limit("FEW", 0)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
     shard = Shard(range(10))
     shard.step(new=[10])
     shard.step(new=[11])
-    del shard.store.buckets[lost]
+    del shard.store.blobs[lost]
     another_worker()
 
     with pytest.raises(StateError) as refused:
@@ -204,7 +204,12 @@ class Query(RuleBasedStateMachine):
         remembered=st.sampled_from([0, 20, 10**9]),
     )
     def start(self, few: int, rows: int, log: int, remembered: int) -> None:
-        limits = {"FEW": few, "PAGE": rows * ROW, "LOG": log, "REMEMBERED": remembered * ROW}
+        limits = {
+            "ALWAYS_REWRITTEN_ROWS": few,
+            "PAGE_BYTES": rows * ROW,
+            "LOG_BLOBS": log,
+            "REMEMBERED": remembered * ROW,
+        }
         for name, limit in limits.items():
             self._limits.setattr(pages, name, limit)
         self._workers = [pages.rows_memory(), pages.rows_memory()]
@@ -252,9 +257,9 @@ class Query(RuleBasedStateMachine):
             self._limits.setattr(pages, "_MEMORY", pages.rows_memory())
             assert shard.numbers == expected
             contents = shard.contents
-            assert set(shard.store.buckets) == {*contents.pages, *contents.log}
-            assert all(number < contents.next for number in shard.store.buckets)
-            assert len(contents.log) <= pages.LOG
+            assert set(shard.store.blobs) == {*contents.pages, *contents.log}
+            assert all(number < contents.next for number in shard.store.blobs)
+            assert len(contents.log) <= pages.LOG_BLOBS
         self._limits.setattr(pages, "_MEMORY", self._workers[0])
 
     def _any_change(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("another_worker")
 def test_a_worker_that_stepped_the_shard_reads_no_blob(
     limit: Limit, another_worker: Worker
 ) -> None:
-    limit("FEW", 0)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
     shard = Shard(range(10))
     assert shard.read() == []
     shard.step(gone=[0], new=[10])
@@ -33,7 +33,7 @@ def test_a_worker_that_stepped_the_shard_reads_no_blob(
 def test_a_worker_that_stepped_the_shard_before_reads_what_was_logged_since(
     limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit("FEW", 0)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
     one, other = pages.rows_memory(), pages.rows_memory()
     shard, reads = Shard(range(10)), []
 
@@ -51,7 +51,7 @@ def test_a_worker_that_stepped_the_shard_before_reads_what_was_logged_since(
 
 def test_a_failed_step_is_forgotten_when_it_is_tried_again_with_other_rows(limit: Limit) -> None:
     for few in (0, 1_000):
-        limit("FEW", few)
+        limit("ALWAYS_REWRITTEN_ROWS", few)
         shard = Shard(range(10))
 
         shard.fail(gone=[1, 2], new=[10, 11])
@@ -65,7 +65,7 @@ def test_a_failed_step_is_forgotten_when_it_is_tried_again_with_other_rows(limit
 
 def test_after_a_rollback_no_one_sees_newer_rows(limit: Limit) -> None:
     for few in (0, 1_000):
-        limit("FEW", few)
+        limit("ALWAYS_REWRITTEN_ROWS", few)
         shard = Shard(range(10))
         shard.step(gone=[0], new=[10])
         old = shard.end()
@@ -99,16 +99,16 @@ def test_of_two_shards_with_equal_bytes_one_may_change() -> None:
 def test_shards_of_which_only_some_blobs_are_equal_are_not_taken_for_each_other(
     limit: Limit,
 ) -> None:
-    limit("FEW", 0)
-    limit("PAGE", 10 * ROW)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
+    limit("PAGE_BYTES", 10 * ROW)
     one, other = Shard(range(20)), Shard([*range(10), *range(30, 40)])
-    assert (one.store.buckets[0], one.numbers) == (other.store.buckets[0], list(range(20)))
+    assert (one.store.blobs[0], one.numbers) == (other.store.blobs[0], list(range(20)))
     assert other.numbers == [*range(10), *range(30, 40)]
 
     one.step(gone=[0], new=[50])
     other.step(gone=[0], new=[50])
 
-    assert one.store.buckets[2] == other.store.buckets[2]
+    assert one.store.blobs[2] == other.store.blobs[2]
     assert one.numbers == [*range(1, 20), 50]
     assert other.numbers == [*range(1, 10), *range(30, 40), 50]
 
@@ -160,7 +160,7 @@ def test_a_shard_that_is_larger_than_the_memory_is_not_remembered(limit: Limit) 
 
 def test_superseded_rows_do_not_fill_the_memory(limit: Limit) -> None:
     for few in (0, 1_000):  # in the log, and in pages
-        limit("FEW", few)
+        limit("ALWAYS_REWRITTEN_ROWS", few)
         limit("REMEMBERED", 10**9)
         idle, shard = Shard(range(1_000, 1_010)), Shard(range(10))
         limit("REMEMBERED", 4 * 10 * (ROW + 1))
@@ -175,7 +175,7 @@ def test_superseded_rows_do_not_fill_the_memory(limit: Limit) -> None:
 def test_rows_that_a_worker_has_caught_up_from_do_not_fill_its_memory(
     limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit("FEW", 0)
+    limit("ALWAYS_REWRITTEN_ROWS", 0)
     workers = [pages.rows_memory(), pages.rows_memory()]
     idle, shard = Shard(range(1_000, 1_010)), Shard(range(100))
     for worker in workers:
@@ -195,7 +195,7 @@ def test_rows_that_a_worker_has_caught_up_from_do_not_fill_its_memory(
 
 def test_a_step_that_fails_again_and_again_does_not_fill_the_memory(limit: Limit) -> None:
     for few in (0, 1_000):
-        limit("FEW", few)
+        limit("ALWAYS_REWRITTEN_ROWS", few)
         limit("REMEMBERED", 10**9)
         idle, shard = Shard(range(1_000, 1_010)), Shard(range(10))
         limit("REMEMBERED", 4 * 10 * (ROW + 1))

@@ -127,8 +127,8 @@ class Query:
     def remembered(self, group: int) -> dict[str, list[str]]:
         """The states of the keys of a shard, and what its index knows."""
         store = DictStore()
-        store.buckets = dict(self.handle.blobs[group])
-        store.index = store.buckets.pop(INDEX)
+        store.blobs = dict(self.handle.blobs[group])
+        store.index = store.blobs.pop(INDEX)
         return BothMachines(self.plan).remembered(store)
 
     def _packed(self, events: Sequence[Event]) -> dict[int, list[Row]]:

@@ -24,7 +24,7 @@ FORMAT: Final = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 DELTAS: Final = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 MAINTENANCE: Final = "spark.sql.streaming.stateStore.maintenanceInterval"
 KEYS: Final = 1_200
-"""More than `FEW`: a step appends to a log what it has changed."""
+"""More than `ALWAYS_REWRITTEN_ROWS`: a step appends to a log what it has changed."""
 WHOLE: Final = {"n": bl.count(), "sum": bl.sum("points")}
 ORDERED: Final = {**WHOLE, "share": bl.sum("share"), "all": bl.collect("points")}
 """These depend on the order of rows: their bytes differ from attempt to attempt."""

@@ -36,7 +36,7 @@ ADVICE = (
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column has room for a thousand bytes, and output for five."""
-    monkeypatch.setattr(room, "MOST", 1_000)
+    monkeypatch.setattr(room, "MOST_IN_ONE_PIECE", 1_000)
     monkeypatch.setattr(room, "_BESIDES", -4_000)
 
 
@@ -86,13 +86,13 @@ def test_the_windows_of_a_bucket_may_be_too_large_together_and_the_state_stays()
     plan, store = plan_of(WORDS), DictStore()
     stepper = stepper_of(plan)
     stepper.step(store, ShardInput([rows(["x" * 600])], [HostWatermark(0)], 0), 3)
-    before = dict(store.buckets), store.index
+    before = dict(store.blobs), store.index
 
     assert refused(plan, store, rows(["y" * 401])) == (
         "shard 3 of the 4 of 'beamlike' cannot hold what it is given: aggregate 'words' would have "
         f"1,001 bytes, {ADVICE}"
     )
-    assert (store.buckets, store.index) == before
+    assert (store.blobs, store.index) == before
     # With less it goes on.
     stepper.step(store, ShardInput([rows(["y" * 400])], [HostWatermark(0)], 0), 3)
     (out,), _ = stepper.step(store, ShardInput([], [HostWatermark(100)], 0), 3)

@@ -132,7 +132,7 @@ def saved(*keys: Any) -> SavedState:
     elements = tuple((key_bytes(key), Element(1, 0)) for key in keys)
     _, store = run_in_shard(WindowingStrategy(FixedWindows(10)), "count", [(Arrive(elements),)])
     assert store.index is not None
-    shard = SavedShard.of(0, 0, {-1: store.index, **store.buckets})
+    shard = SavedShard.of(0, 0, {-1: store.index, **store.blobs})
     at = shard.rows.schema.get_field_index("key_key")
     column = shard.rows["key_key"].cast(pa.binary())
     shard = attrs.evolve(shard, rows=shard.rows.set_column(at, "key_key", column))

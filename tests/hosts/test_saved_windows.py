@@ -51,7 +51,7 @@ def at_rest(strategy: WindowingStrategy, script: Script, aggregation: str = "cou
 
 def blobs_of(store: DictStore) -> dict[int, bytes]:
     assert store.index is not None
-    return {-1: store.index, **store.buckets}
+    return {-1: store.index, **store.blobs}
 
 
 def rows_of(stage: SavedStage) -> list[Row]:

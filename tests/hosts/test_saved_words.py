@@ -40,7 +40,7 @@ def blobs_of(
         strategy, "count", [ONE, (AdvanceClock(clock), AdvanceWatermark(watermark))]
     )
     assert store.index is not None
-    return {-1: store.index, **store.buckets}
+    return {-1: store.index, **store.blobs}
 
 
 def state_of(*shards: SavedShard) -> SavedState:
@@ -173,7 +173,7 @@ def test_a_source_that_was_drained_has_heard_of_a_time_past_the_end_of_time() ->
 def test_shards_of_different_rows_are_no_grouping() -> None:
     _, store = run_in_shard(WindowingStrategy(FixedWindows(MINUTE)), "list", [ONE])
     assert store.index is not None
-    other = SavedShard.of(1, 0, {-1: store.index, **store.buckets})
+    other = SavedShard.of(1, 0, {-1: store.index, **store.blobs})
 
     with pytest.raises(StateError) as refusal:
         choose(state_of(SavedShard.of(0, 0, blobs_of(early(3), 0)), other))

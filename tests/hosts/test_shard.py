@@ -177,7 +177,7 @@ def test_state_is_gone_when_the_last_window_is() -> None:
     outputs = run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
 
     assert pane_values(outputs) == [(1, "ann", (1, 1)), (2, "bob", (1, 2))]
-    assert store.buckets == {}
+    assert store.blobs == {}
 
 
 def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
@@ -234,7 +234,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
 
     from beamlike.runtime.store.blobs import unpack_blob
 
-    (blob,) = store.buckets.values()
+    (blob,) = store.blobs.values()
     table, _ = unpack_blob(blob)
     assert table.drop_columns(["acc6_any_pickled", "bucket"]).to_pylist() == [
         {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.machine.columnar.composites import run_trigger as run_over_columns
+from beamlike.machine.columnar.composites import columns_of_trigger as run_over_columns
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Pane
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError, UserFunctionError, WindowingError
-from beamlike.machine.columnar.composites import run_trigger as run_over_columns
+from beamlike.machine.columnar.composites import columns_of_trigger as run_over_columns
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping

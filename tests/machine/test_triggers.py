@@ -5,7 +5,7 @@ import pytest
 from beamlike.errors import UnsupportedError
 from beamlike.machine.reference.running import FINISHED, Now
 from beamlike.machine.reference.state import TriggerState
-from beamlike.machine.reference.triggers import run_trigger
+from beamlike.machine.reference.triggers import node_of
 from beamlike.model import triggers as spec
 from beamlike.model.windows import IntervalWindow
 
@@ -24,7 +24,7 @@ def counted(value):
 
 
 def running(trigger, merging=False):
-    return run_trigger(trigger, merging)
+    return node_of(trigger, merging)
 
 
 # -- leaves ----------------------------------------------------------------------------------

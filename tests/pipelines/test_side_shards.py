@@ -220,7 +220,7 @@ def test_items_are_stored_once_and_go_with_the_last_window_that_holds_them():
     shards.step([NOTHING, bundle(*panes)], [0, 0])
 
     def large() -> int:
-        return sum(len(blob) > 30_000 for blob in store.buckets.values())
+        return sum(len(blob) > 30_000 for blob in store.blobs.values())
 
     assert large() == 1
     shards.step([NOTHING, NOTHING], [25_000, 25_000])
@@ -234,7 +234,7 @@ def test_a_newer_pane_takes_the_place_of_the_items_before():
     (store,) = shards.stores
     for items in range(1_000, 21_000), range(5_000, 25_000):
         shards.step([NOTHING, bundle(pane(items, 0, 20))], [0, 0])
-    assert sum(len(blob) > 30_000 for blob in store.buckets.values()) == 1
+    assert sum(len(blob) > 30_000 for blob in store.blobs.values()) == 1
 
 
 def test_items_that_are_damaged_are_refused():
@@ -242,8 +242,8 @@ def test_items_that_are_damaged_are_refused():
     (store,) = shards.stores
     items = [f"item {number}" for number in range(1_000)]
     shards.step([NOTHING, bundle(pane(items, 0, 20))], [0, 0])
-    number, blob = max(store.buckets.items(), key=lambda entry: len(entry[1]))
-    store.buckets[number] = blob[:-3] + b"xx."
+    number, blob = max(store.blobs.items(), key=lambda entry: len(entry[1]))
+    store.blobs[number] = blob[:-3] + b"xx."
     forget_items_of_this_process()
     with pytest.raises(StateError, match="side input names items that are not there, or not what"):
         shards.step([bundle(element("x", 1)), NOTHING], [0, 0])

@@ -149,8 +149,8 @@ def _rows(program: Program) -> list[str] | None:
         attrs.evolve(output, effect=as_text(output.effect)) for output in program.alone.outputs
     ]
     unlike_outputs = _unlike_outputs(outputs, expected)
-    if program.ends and store.buckets:
-        unlike_outputs.append(f"remembered after the end: {store.buckets.keys()}")
+    if program.ends and store.blobs:
+        unlike_outputs.append(f"remembered after the end: {store.blobs.keys()}")
     return unlike_outputs
 
 

@@ -165,8 +165,8 @@ def _shard(case: Case) -> list[str] | None:
         case.strategy, aggregation, batches, buckets=buckets, move_at=move_at
     )
     found = _unlike(outputs, _at(owner, case.run.outputs))
-    if not case.lazy.states and store.buckets:
-        found.append(f"no window is left, and state is, in buckets {list(store.buckets)}")
+    if not case.lazy.states and store.blobs:
+        found.append(f"no window is left, and state is, in buckets {list(store.blobs)}")
     return found
 
 

@@ -11,7 +11,7 @@ import attrs
 
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
-from beamlike.machine.events import UNREADABLE, DropReason
+from beamlike.machine.events import UNREADABLE_RECORD, DropReason
 from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.model.graph import (
     Do,
@@ -50,7 +50,7 @@ Reject = Mapping[str, "Column | str"]
 
 _TAKEN: Final = frozenset(
     (
-        *UNREADABLE,
+        *UNREADABLE_RECORD,
         *(reason.value for reason in DropReason),
         *("null_key", "bad_key", "null_timestamp", "bad_timestamp", "far_future", "bad_value"),
     )

@@ -9,7 +9,7 @@ from beamlike.api.kafka.formats import BYTES, TEXT, Format, analysed
 from beamlike.errors import PipelineError
 from beamlike.extras import needs
 from beamlike.hosts import kafka_connector as connector
-from beamlike.machine.events import UNREADABLE, RowProblem
+from beamlike.machine.events import UNREADABLE_RECORD, RowProblem
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import MAX_AHEAD
@@ -198,7 +198,7 @@ def _decoded(
     raw_key, raw_value = F.col("key"), F.col("value")
     key_column, bad_key = key.read(spark, raw_key, "key")
     value_column, bad_value = value.read(spark, raw_value, "value")
-    no_value, no_key, null_value = map(F.lit, UNREADABLE)
+    no_value, no_key, null_value = map(F.lit, UNREADABLE_RECORD)
     problem = F.when(raw_value.isNotNull() & bad_value, no_value)
     problem = problem.when(raw_key.isNotNull() & bad_key, no_key)
     if value.is_record:

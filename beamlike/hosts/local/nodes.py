@@ -50,7 +50,7 @@ def local_worker_of(node: Node) -> Worker:
     return worker
 
 
-class _Only(Worker):
+class _SingleShard(Worker):
     """The only shard of a node.
 
     Args:
@@ -59,7 +59,7 @@ class _Only(Worker):
 
     def __init__(self, worker: Worker) -> None:
         super().__init__(worker.label)
-        self._sets_up, self._wire = worker, Wire.local()
+        self._node_worker, self._wire = worker, Wire.local()
         self._store, self._arrived = DictStore(), list[pa.Table]()
         self._output_watermark = self.watermark
 
@@ -72,19 +72,19 @@ class _Only(Worker):
         return self._output_watermark
 
     def setup(self) -> None:
-        self._sets_up.setup()
+        self._node_worker.setup()
 
     def teardown(self) -> None:
-        self._sets_up.teardown()
+        self._node_worker.teardown()
 
-    def _come_of(self, stepped: StageStepped) -> Tagged:
+    def _outputs_of(self, stepped: StageStepped) -> Tagged:
         """What came out of a step."""
         self._output_watermark = stepped.status.output_watermark
         self._drops += stepped.drops
         return stepped.out.items()
 
 
-class _OnlyShard(_Only, Recorded):
+class _OnlyShard(_SingleShard, Recorded):
     """The only shard of a node that keeps state by key."""
 
     def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
@@ -142,7 +142,7 @@ class _OnlyShard(_Only, Recorded):
         if self.records or not (self._worker.folds and is_before_all_windows(self.watermark)):
             return False
         arrived: int = sum(table.nbytes for table in self._arrived)
-        return arrived >= max(_FOLDED_BYTES, sum(map(len, self._store.buckets.values())))
+        return arrived >= max(_FOLDED_BYTES, sum(map(len, self._store.blobs.values())))
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:
         self._number += 1
@@ -159,10 +159,10 @@ class _OnlyShard(_Only, Recorded):
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
         self._wakes_at = stepped.status.clock_deadline
-        return self._come_of(stepped)
+        return self._outputs_of(stepped)
 
 
-class _OnlySideShard(_Only):
+class _OnlySideShard(_SingleShard):
     """The only shard of a function that looks into side inputs."""
 
     def __init__(self, node: SideInputNode) -> None:
@@ -184,4 +184,4 @@ class _OnlySideShard(_Only):
         self.watermark = max(self.watermark, watermarks[0])
         updates = [ShardWatermark(source, 0, to) for source, to in enumerate(watermarks)]
         stepped = self._stage.step(self._store, ShardInput(tables, updates, 0))
-        return self._come_of(stepped)
+        return self._outputs_of(stepped)

@@ -23,8 +23,8 @@ from beamlike.hosts.spark.inputs import (
     type_of,
     value_expression,
 )
-from beamlike.machine.events import UNREADABLE, RowProblem
-from beamlike.machine.input_clocks import is_far_ahead
+from beamlike.machine.events import UNREADABLE_RECORD, RowProblem
+from beamlike.machine.input_clocks import FURTHEST_ZONE_HOURS, is_far_ahead
 from beamlike.runtime.row_metadata import (
     EVENT_TIME,
     LEFT_OUT,
@@ -51,9 +51,6 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
             return field.name, int(field.metadata[_WATERMARK_MARK])
     return None
 
-
-FURTHEST_AHEAD = 14
-"""Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
 
 _INSTANT = T.TimestampType()
 """By the name ``timestamp`` a session may mean one without a zone, ``spark.sql.timestampType``."""
@@ -130,7 +127,7 @@ def source_rows(
         # now lies too far ahead of that.
         limit = batch_timestamp() if now is None else now
         if wall_clock:
-            limit = limit + F.expr(f"interval {FURTHEST_AHEAD} hours")
+            limit = limit + F.expr(f"interval {FURTHEST_ZONE_HOURS} hours")
         moved = F.least(instant, limit)
         far = is_far_ahead(F.unix_micros(instant), F.unix_micros(moved), max_ahead * 1_000)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
@@ -198,7 +195,7 @@ def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
     reason = F.when(mark("problem") == far_future, far_future)
-    reason = reason.when(mark("problem").isin(*UNREADABLE), mark("problem"))
+    reason = reason.when(mark("problem").isin(*UNREADABLE_RECORD), mark("problem"))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))

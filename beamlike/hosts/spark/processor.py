@@ -16,7 +16,7 @@ from beamlike.hosts.step_notes import step_noted
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, Store
-from beamlike.runtime.work import AT_ONCE, HostReport, Work, known_watermark
+from beamlike.runtime.work import END_OF_TIME, HostReport, Work, known_watermark
 
 _LOGGED: Final = set[Hashable]()
 """Which failures this worker has logged: each once, however many tasks it does."""
@@ -147,7 +147,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
         number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
         try:
             with paused_gc(), step_noted(work.words_of_step(number, blobs)):
-                out = work.step(number, lambda *_: NoStore(), blobs, HostReport(AT_ONCE, 0))
+                out = work.step(number, lambda *_: NoStore(), blobs, HostReport(END_OF_TIME, 0))
         finally:
             work.close()
         rows = [[row[place] for place in places] for row in out]

@@ -19,7 +19,7 @@ from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST: Final = 2**30
+MOST_CACHED_BYTES: Final = 2**30
 """Bytes that all copies of an executor take, about."""
 
 _NAME: Final = re.compile(r"[0-9a-f]+-[0-9]+")
@@ -46,7 +46,7 @@ class FileCache(StateCache):
         most: So many bytes; beyond them the copies go that were used longest ago.
     """
 
-    def __init__(self, folder: Path, most: int = MOST) -> None:
+    def __init__(self, folder: Path, most: int = MOST_CACHED_BYTES) -> None:
         self._folder, self._most = folder, most
         self._written = 0
         """Bytes since the folder was last looked through."""

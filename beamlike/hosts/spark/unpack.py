@@ -27,7 +27,7 @@ from beamlike.runtime.row_metadata import MARKS
 CARRIED: Final = 2**29
 """Bytes of output that Spark carries for a task."""
 
-AT_ONCE: Final = 2**26
+OUTPUT_BATCH_BYTES: Final = 2**26
 """Bytes of the batches in which rows leave, about."""
 
 
@@ -120,7 +120,7 @@ def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def _in_batches(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     size = rows.num_rows
-    if rows.nbytes > AT_ONCE:
-        size = max(rows.num_rows * AT_ONCE // rows.nbytes, 1)
+    if rows.nbytes > OUTPUT_BATCH_BYTES:
+        size = max(rows.num_rows * OUTPUT_BATCH_BYTES // rows.nbytes, 1)
     for index in range(0, rows.num_rows, max(size, 1)):
         yield rows.slice(index, size)

@@ -20,7 +20,7 @@ from beamlike.runtime.changes import LAYOUTS, read_layouts, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import coarser
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.index import UNREADABLE, open_index
+from beamlike.runtime.store.index import READ_ERRORS, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
@@ -132,7 +132,7 @@ class SavedShard:
             columns, header = open_index(blobs[INDEX])
             identity = {str(what): str(words) for what, words in header["plan"].items()}
             contents = PageContents.from_json(header["contents"])
-        except (StateError, *UNREADABLE) as error:
+        except (StateError, *READ_ERRORS) as error:
             raise _unreadable(group, error) from error
         _check_version(identity)
         try:
@@ -160,7 +160,7 @@ class SavedShard:
                 StateRecord.read(blobs.get),
                 None if of_keys is None else coarser(of_keys, CLOCK_FIELDS, unit.per_ms),
             )
-        except (StateError, *UNREADABLE) as error:
+        except (StateError, *READ_ERRORS) as error:
             raise _unreadable(group, error) from error
 
 
@@ -310,6 +310,6 @@ def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[
             fields = (column.to_pylist() for column in table.columns[-width:])
             for key, *own in zip(keys.to_pylist(), *fields, strict=True):
                 clocks.append(KeyOfState(key, KeyClock(*own)))
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise StateError(f"the watermarks of keys are none: {error}") from error
     return clocks

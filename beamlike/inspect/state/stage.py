@@ -23,7 +23,7 @@ from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
-from beamlike.runtime.store.index import UNREADABLE
+from beamlike.runtime.store.index import READ_ERRORS
 
 TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)
@@ -124,7 +124,7 @@ class SavedStage:
                 if shard.rows.num_rows
             ]
             return pa.concat_tables(parts).combine_chunks() if parts else COMMON.empty_table()
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             first, *_ = str(error).splitlines() or [""]
             raise StateError(
                 f"the windows of {self.name!r} cannot be read: {type(error).__name__}: {first}; "

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from beamlike.errors import TriggerError
-from beamlike.machine.reference.custom import Custom
+from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.machine.reference.leaves import AfterTimeNode
 from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import TriggerState
-from beamlike.machine.reference.triggers import run_trigger
+from beamlike.machine.reference.triggers import node_of
 from beamlike.model.trigger_text import trigger_of
 
 _NODES = 62
@@ -23,7 +23,7 @@ class SavedTrigger:
 
     def __init__(self, text: str) -> None:
         # Whether windows merge changes what a trigger does next, and not what it waits for.
-        self._running = run_trigger(trigger_of(text), False)
+        self._running = node_of(trigger_of(text), False)
         nodes = list(self._running.walk())
         if len(nodes) > _NODES:
             raise TriggerError(f"a trigger of {len(nodes)} nodes has no bits in saved state")
@@ -65,7 +65,7 @@ class SavedTrigger:
 
 def _is_instant(node: TriggerNode) -> bool:
     """Whether what a node keeps is an instant, and not a count."""
-    if isinstance(node, Custom):
+    if isinstance(node, CustomTriggerNode):
         return "duration" in node.trigger.arguments.values()
     return isinstance(node, AfterTimeNode)
 

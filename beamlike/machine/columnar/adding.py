@@ -69,12 +69,14 @@ def find_target_windows(
     runs = _runs(rules, state, rows, incoming, key, start, end)
     of_each = np.empty(len(key), np.int64)
     of_each[runs.order] = runs.run
-    home = of_each[count:]
-    incoming, home, drops = split_expired_after_merging(rules, state, incoming, home, runs.end)
+    target_row = of_each[count:]
+    incoming, target_row, drops = split_expired_after_merging(
+        rules, state, incoming, target_row, runs.end
+    )
     is_part, merges = runs.order < count, runs.merges
     if incoming.merged is not None:
         # What has merged to the bounds of a live window beforehand, merges with it.
-        merges = merges | (np.bincount(home[incoming.merged], minlength=len(runs.key)) > 0)
+        merges = merges | (np.bincount(target_row[incoming.merged], minlength=len(runs.key)) > 0)
     expired = merges & (state.watermark > rules.expiry(runs.end))
     if expired.any():
         # A window that is past its expiry takes nothing in, and what arrived for it is late.
@@ -83,7 +85,7 @@ def find_target_windows(
         merges = merges & ~expired
     in_run = runs.run[is_part]
     parts = Lists(np.bincount(in_run, minlength=len(runs.key)), rows[runs.order[is_part]])
-    arrivals = Lists(np.bincount(home, minlength=len(runs.key)), order_of(home))
+    arrivals = Lists(np.bincount(target_row, minlength=len(runs.key)), order_of(target_row))
     merges = merges & (parts.lengths > 0)
     targets = TargetWindows(runs.key, runs.start, runs.end, merges, parts, arrivals)
     return keep(targets, merges | (arrivals.lengths > 0)), incoming, drops

@@ -248,9 +248,18 @@ class LiftedBundle:
     lifted: LiftedArrivals
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        it = self.lifted
-        row = np.arange(len(it.key), dtype=np.int64)
-        return Incoming(row, it.key, it.start, it.end, it.at, it.count, it.judged, it.merged)
+        lifted = self.lifted
+        row = np.arange(len(lifted.key), dtype=np.int64)
+        return Incoming(
+            row,
+            lifted.key,
+            lifted.start,
+            lifted.end,
+            lifted.at,
+            lifted.count,
+            lifted.judged,
+            lifted.merged,
+        )
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints

@@ -233,7 +233,7 @@ class Panes:
 class Drops:
     """Elements that a window did not accept: ``row`` is the element's place in the bundle.
 
-    ``missed_by`` is `NOTHING` where the window was closed, ``nearly_start`` where no live session
+    ``missed_by`` is `NOTHING` where the window was closed, ``nearest_start`` where no live session
     would have taken the element in.
     """
 
@@ -241,8 +241,8 @@ class Drops:
     start: Ints
     end: Ints
     missed_by: Ints
-    nearly_start: Ints
-    nearly_end: Ints
+    nearest_start: Ints
+    nearest_end: Ints
 
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)
@@ -276,16 +276,16 @@ def infos_of(panes: Panes) -> Iterator[PaneInfo]:
 
 def drops_of(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[Drop]:
     """Each drop; ``items`` are the elements that were dropped."""
-    columns = (drops.start, drops.end, drops.missed_by, drops.nearly_start, drops.nearly_end)
+    columns = (drops.start, drops.end, drops.missed_by, drops.nearest_start, drops.nearest_end)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    for item, (start, end, missed, nearly_start, nearly_end) in zip(items, rows, strict=True):
+    for item, (start, end, missed, nearest_start, nearest_end) in zip(items, rows, strict=True):
         closed = missed == NOTHING
         yield Drop(
             item,
             window_of(start, end),
             DropReason.CLOSED if closed else DropReason.EXPIRED,
             None if closed else missed,
-            None if nearly_start == NOTHING else window_of(nearly_start, nearly_end),
+            None if nearest_start == NOTHING else window_of(nearest_start, nearest_end),
             watermark,
             item.count if isinstance(item, Lifted) else 1,
         )

@@ -230,7 +230,7 @@ def _all(columns: Sequence[Bools]) -> Bools:
 
 
 @singledispatch
-def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
+def columns_of_trigger(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
     """The running form of a trigger over columns.
 
     Raises:
@@ -239,7 +239,7 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
     raise UnsupportedError(f"{trigger} is a trigger of yours, and only beamlike's run over columns")
 
 
-@run_trigger.register
+@columns_of_trigger.register
 def _(trigger: CustomTrigger, merging: bool) -> TriggerColumns:  # type: ignore[type-arg]
     # A class that has a form over columns registers it.
     whose = "" if trigger.arguments else ", a trigger of yours,"
@@ -250,12 +250,12 @@ def _of_watermark(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns
     if not trigger.children:
         return leaves.AfterEndOfWindowColumns()
     subs = [trigger.early or spec.Never(), *([] if trigger.late is None else [trigger.late])]
-    return AfterWatermarkColumns([run_trigger(sub, merging) for sub in subs], merging)
+    return AfterWatermarkColumns([columns_of_trigger(sub, merging) for sub in subs], merging)
 
 
 def _composite(columns: type[TriggerColumns]) -> Callable[[spec.Trigger, bool], TriggerColumns]:
     def of_children(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
-        return columns([run_trigger(child, merging) for child in trigger.children], merging)
+        return columns([columns_of_trigger(child, merging) for child in trigger.children], merging)
 
     return of_children
 
@@ -275,4 +275,4 @@ _FORMS: Final[Mapping[type[spec.Trigger], Callable[[Any, bool], TriggerColumns]]
     spec.Always: lambda trigger, merging: leaves.ConstantColumns(True),
 }
 for _trigger, _form in _FORMS.items():
-    run_trigger.register(_trigger, _form)
+    columns_of_trigger.register(_trigger, _form)

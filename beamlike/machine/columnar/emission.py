@@ -80,8 +80,10 @@ def _after_firing(
     )
     keeps = ~finished if rules.strategy.accumulates else np.zeros(count, np.bool_)
     if not keeps.all():
-        new_elements = tuple(fold.create(count) for fold in rules.folds)
-        accumulators = choose(keeps, accumulators, new_elements) if keeps.any() else new_elements
+        empty_accumulators = tuple(fold.create(count) for fold in rules.folds)
+        accumulators = (
+            choose(keeps, accumulators, empty_accumulators) if keeps.any() else empty_accumulators
+        )
     if unretracted_panes is not None and rules.sweep is None:
         # Where sessions have names, it stays known that this one is taken.
         unretracted_panes = _emptied(unretracted_panes, finished)
@@ -120,12 +122,12 @@ def _emit(
     rows: Table,
     is_last: Bools,
     firing_order: FiringOrder,
-    of: Ints,
+    places: Ints,
 ) -> tuple[list[Panes], Table]:
     """Emit each window's pane unless it is unwanted; the rows that remember it.
 
     Args:
-        of: Their places among those that had their turn.
+        places: Their places among those that had their turn.
     """
     over = state.watermark > rows.last
     moved_on = state.output_watermark[rows.key] > rows.last
@@ -167,7 +169,7 @@ def _emit(
         return [panes], rows
     stays = np.ones(len(at), np.bool_) if is_net_zero is None else ~is_net_zero[at]
     panes, stands = _withdrawing(
-        rules, panes, emitted.unretracted_panes, stays, firing_order, of[at]
+        rules, panes, emitted.unretracted_panes, stays, firing_order, places[at]
     )
     unretracted_panes = stands if everything else put(rows.unretracted_panes, at, stands)
     return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
@@ -204,7 +206,7 @@ def _withdrawing(
     unretracted_panes: Lists,
     stays: Bools,
     firing_order: FiringOrder,
-    of: Ints,
+    places: Ints,
 ) -> tuple[Panes, Lists]:
     """Panes, each right after what it withdraws; and what stands afterwards, window by window.
 
@@ -212,7 +214,7 @@ def _withdrawing(
         stays: Which of the panes come out themselves; of a window of net zero only
             retractions do.
     """
-    names = sessions_of(rules, firing_order, of)
+    names = sessions_of(rules, firing_order, places)
     own = {field.name for field in attrs.fields(UnretractedPanes)} - {
         "session_start",
         "session_end",

@@ -62,18 +62,18 @@ def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
 
 
 def split_expired_after_merging(
-    rules: ColumnRules, state: State, incoming: Incoming, home: Ints, home_end: Ints
+    rules: ColumnRules, state: State, incoming: Incoming, target_row: Ints, target_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
     """The elements whose merged window is live, their windows, and the drops of the others."""
     if not rules.judges_after_merging:
-        return incoming, home, []
-    missed = missed_by(state.watermark, rules.expiry(home_end[home]))
+        return incoming, target_row, []
+    missed = missed_by(state.watermark, rules.expiry(target_end[target_row]))
     late = missed > 0
     if not late.any():
-        return incoming, home, []
+        return incoming, target_row, []
     gone, none = keep(incoming, late), nothing(int(late.sum()))
     drops = Drops(gone.row, gone.start, gone.end, missed[late], none, none)
-    return keep(incoming, ~late), home[~late], [drops]
+    return keep(incoming, ~late), target_row[~late], [drops]
 
 
 def closed(row: Ints, start: Ints, end: Ints) -> Drops:
@@ -139,9 +139,9 @@ def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, In
     )
     run = np.empty(len(runs.run), np.int64)
     run[runs.order] = runs.run
-    home = run[len(trial) :]
-    merges = runs.merges[home]
-    start = np.where(merges, runs.start[home], NOTHING)
-    end = np.where(merges, runs.end[home], NOTHING)
+    target_run = run[len(trial) :]
+    merges = runs.merges[target_run]
+    start = np.where(merges, runs.start[target_run], NOTHING)
+    end = np.where(merges, runs.end[target_run], NOTHING)
     lives = among(late.key, late.start, late.end, live.key, live.start, live.end) >= 0
     return np.where(lives, late.start, start), np.where(lives, late.end, end)

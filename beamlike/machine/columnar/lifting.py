@@ -55,12 +55,12 @@ class ColumnarLifting:
         before = self._unseen(keys, watermark if judged else None)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
-        homes, incoming, _ = find_target_windows(rules, before, incoming)
-        arrived, count = homes.arrivals, len(homes)
+        targets, incoming, _ = find_target_windows(rules, before, incoming)
+        arrived, count = targets.arrivals, len(targets)
         created = tuple(fold.create(count) for fold in rules.folds)
         row, of = incoming.row[arrived.items], arrived.owner
         start, end = incoming.start[arrived.items], incoming.end[arrived.items]
-        elsewhere = (start != homes.start[of]) | (end != homes.end[of])
+        elsewhere = (start != targets.start[of]) | (end != targets.end[of])
         counts, was_judged = arrived.lengths, np.full(count, judged)
         if incoming.count is not None and incoming.judged is not None and count:
             counts = np.add.reduceat(incoming.count[arrived.items], arrived.first)
@@ -69,10 +69,10 @@ class ColumnarLifting:
         if incoming.merged is not None:
             elsewhere |= incoming.merged[arrived.items]
         lifted = LiftedArrivals(
-            homes.key,
-            homes.start,
-            homes.end,
-            _greatest(homes, incoming),
+            targets.key,
+            targets.start,
+            targets.end,
+            _greatest(targets, incoming),
             counts,
             was_judged,
             np.bincount(of[elsewhere], minlength=count) > 0,
@@ -88,12 +88,12 @@ class ColumnarLifting:
         return State(at, 0, np.full(keys, at, np.int64), table)
 
 
-def _greatest(homes: TargetWindows, incoming: Incoming) -> Ints:
+def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
     """The greatest event time (ms) of each window's elements, as far as they lie inside it."""
-    if not len(homes):
-        return homes.end
-    arrived = homes.arrivals
+    if not len(targets):
+        return targets.end
+    arrived = targets.arrivals
     at, of = incoming.at[arrived.items], arrived.owner
-    inside = (homes.start[of] <= at) & (at < homes.end[of])
+    inside = (targets.start[of] <= at) & (at < targets.end[of])
     greatest = np.maximum.reduceat(np.where(inside, at, NOTHING), arrived.first)
-    return np.where(greatest == NOTHING, homes.end - 1, greatest)
+    return np.where(greatest == NOTHING, targets.end - 1, greatest)

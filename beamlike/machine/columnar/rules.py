@@ -11,7 +11,7 @@ from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, Lists, order_of, starts_of_runs
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import Keeps, State, Table
-from beamlike.machine.columnar.composites import run_trigger
+from beamlike.machine.columnar.composites import columns_of_trigger
 from beamlike.machine.columnar.folds import Fold, shown
 from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
 from beamlike.machine.columnar.sweep import Sweep
@@ -41,7 +41,7 @@ class ColumnRules:
         self.shown = tuple(shown(self.folds))
         self.corrects = len(self.shown) < len(self.folds)
         # Windows that merged before keep the trigger of merging ones, see `Grouping`.
-        self.trigger = run_trigger(strategy.trigger, window_fn.is_merging)
+        self.trigger = columns_of_trigger(strategy.trigger, window_fn.is_merging)
         sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
@@ -73,10 +73,10 @@ class ColumnRules:
         """
         return self.no_later(end - 1, self.strategy.allowed_lateness + self.retained_for)
 
-    def no_later(self, instants: Ints, than: int) -> Ints:
+    def no_later(self, instants: Ints, later_by: int) -> Ints:
         """So long after these instants, at most the end of the global window."""
         # Cut before they are added: the sum may be more than 64 bits hold.
-        return np.minimum(instants, self.strategy.end_of_global_window - than) + than
+        return np.minimum(instants, self.strategy.end_of_global_window - later_by) + later_by
 
     def trigger_context(self, state: State, rows: Table) -> ColumnsNow:
         """What a trigger may know of these windows."""
@@ -99,11 +99,11 @@ class ColumnRules:
             waits = np.nonzero(target >= clock)[0]
             owner.append(waits)
             times.append(target[waits])
-        of, at = np.concatenate(owner), np.concatenate(times)
-        order = order_of(of, at)
-        of, at = of[order], at[order]
-        new = starts_of_runs(of, at)
-        return Lists(np.bincount(of[new], minlength=len(pending)), at[new])
+        owners, instants = np.concatenate(owner), np.concatenate(times)
+        order = order_of(owners, instants)
+        owners, instants = owners[order], instants[order]
+        new = starts_of_runs(owners, instants)
+        return Lists(np.bincount(owners[new], minlength=len(pending)), instants[new])
 
 
 def _check_durations(strategy: WindowingStrategy) -> None:

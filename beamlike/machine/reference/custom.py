@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 _LARGEST: Final = 2**63 - 1
 
 
-class Custom(TriggerNode):
+class CustomTriggerNode(TriggerNode):
     """A node without children. Where the node's state has nothing, the trigger keeps what it starts
     with."""
 

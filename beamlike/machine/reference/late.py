@@ -35,7 +35,7 @@ def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
     Elements that were combined before may have been judged there.
     """
     arrivals: list[Arrival] = []
-    nearest_session: _Nearly | None = None
+    nearest_session: _NearestSessions | None = None
     strategy, watermark = work.strategy, work.watermark
     for item in items:
         if isinstance(item, Lifted):
@@ -47,7 +47,7 @@ def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
         for window in _windows_of(work, item):
             missed_by = watermark - deadline_before_merging(strategy, window, item.timestamp)
             if missed_by > 0:
-                nearest_session = nearest_session or _Nearly(work)
+                nearest_session = nearest_session or _NearestSessions(work)
                 joined = nearest_session.joined_by(window, item)
                 work.drop(item, window, DropReason.EXPIRED, missed_by, joined)
             else:
@@ -65,7 +65,7 @@ def _windows_of(work: StepContext, item: Item) -> tuple[Window, ...]:
     return windows
 
 
-class _Nearly:
+class _NearestSessions:
     """The sessions that late elements of one bundle nearly joined."""
 
     def __init__(self, work: StepContext) -> None:

@@ -55,9 +55,9 @@ def next_timers(
     event: int | None = None
     clock: int | None = None
     for window, remembered in state.windows.items():
-        at = strategy.expiry(window)
-        if at < state.watermark:
-            at = strategy.forgotten(window)
+        deadline = strategy.expiry(window)
+        if deadline < state.watermark:
+            deadline = strategy.forgotten(window)
         elif trigger is not None:
             try:
                 timers = [*trigger.event_time_timers(remembered.trigger)]
@@ -66,11 +66,11 @@ def next_timers(
                     failure = FunctionFailure(failed.function, failed.cause, (), window)
                     raise failure.error_in(strategy.resolution) from failed.cause
                 timers = []
-            at = min([at, *(timer for timer in timers if timer >= state.watermark)])
-        if remembered.end_timer_set and window.max_timestamp < at:
-            at = window.max_timestamp
-        if event is None or at < event:
-            event = at
+            deadline = min([deadline, *(timer for timer in timers if timer >= state.watermark)])
+        if remembered.end_timer_set and window.max_timestamp < deadline:
+            deadline = window.max_timestamp
+        if event is None or deadline < event:
+            event = deadline
         if remembered.processing_timers:
             first = remembered.processing_timers[0]  # ascending
             clock = first if clock is None else min(clock, first)

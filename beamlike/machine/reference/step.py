@@ -34,7 +34,7 @@ from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows, merging_fn
 from beamlike.machine.reference.next_timers import NextTimers, next_timers
 from beamlike.machine.reference.state import KeyState, WindowState, earliest_correction
-from beamlike.machine.reference.triggers import run_trigger
+from beamlike.machine.reference.triggers import node_of
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.isolated import isolated
 from beamlike.model.options import AccumulationMode, option
@@ -70,7 +70,7 @@ class Grouping:
         self.drops_failures = self.on_error is OnFailure.DROP
         # As in Beam Java a trigger depends on whether the window function merges, not on whether
         # the grouping does: triggers of windows that merged before keep the state of merging ones.
-        self.trigger = run_trigger(strategy.trigger, strategy.window_fn.is_merging)
+        self.trigger = node_of(strategy.trigger, strategy.window_fn.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
         self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
         self.needs_event_time_timers = any(node.waits_for_watermark for node in self.trigger.walk())

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.reference import composites, leaves
-from beamlike.machine.reference.custom import Custom
+from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.machine.reference.running import TriggerNode
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
@@ -18,7 +18,7 @@ _LEAVES: Final[Mapping[type[spec.Trigger], Callable[[Any], TriggerNode]]] = {
     spec.AfterCount: leaves.AfterCountNode,
     spec.Never: lambda trigger: leaves.ConstantNode("Never", False),
     spec.Always: lambda trigger: leaves.ConstantNode("Always", True),
-    CustomTrigger: Custom,
+    CustomTrigger: CustomTriggerNode,
 }
 _COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerNode]]] = {
     spec.Repeatedly: composites.RepeatedlyNode,
@@ -29,13 +29,13 @@ _COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerNode]]] = {
 }
 
 
-def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerNode:
+def node_of(trigger: spec.Trigger, merging: bool) -> TriggerNode:
     """The running form of a trigger."""
     if isinstance(trigger, spec.AfterWatermark):
         if not trigger.children:
             return leaves.AfterEndOfWindowNode("AfterWatermark")
         parts = [trigger.early or spec.Never(), *([trigger.late] if trigger.late else [])]
-        subs = [run_trigger(part, merging) for part in parts]
+        subs = [node_of(part, merging) for part in parts]
         return composites.AfterWatermarkNode("AfterWatermark", subs, merging)
     for cls, leaf in _LEAVES.items():
         if isinstance(trigger, cls):
@@ -43,5 +43,5 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerNode:
     composite = _COMPOSITES.get(type(trigger))
     if composite is None:
         raise UnsupportedError(f"the reference machine does not know the trigger {trigger!r}")
-    subs = [run_trigger(child, merging) for child in trigger.children]
+    subs = [node_of(child, merging) for child in trigger.children]
     return composite(type(trigger).__name__, subs, merging)

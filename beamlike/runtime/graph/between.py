@@ -81,10 +81,10 @@ class EarlyCombining:
                 bound = watermark_bound(layers, number, mail.reached)
             return self._combiner(number).combined(keyed, blobs, bound, part)
 
-    def merged(self, spread: Mail) -> list[Sent]:
+    def merged(self, received: Mail) -> list[Sent]:
         """What a fanout spread to this task, combined, for the shards."""
         sent = []
-        for number, tables in spread.tables.items():
+        for number, tables in received.tables.items():
             with worker_of(self.spread.layers.nodes[number]).errors_name_this_node():
                 for shard, table in self._combiner(number).merged(tables):
                     sent.append(Sent(shard, _elements(number, table)))

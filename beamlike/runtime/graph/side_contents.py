@@ -20,7 +20,7 @@ from beamlike.runtime.graph.side_inputs import (
 )
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import damaged, digest_of
-from beamlike.runtime.store.index import UNREADABLE
+from beamlike.runtime.store.index import READ_ERRORS
 from beamlike.runtime.store.stores import INDEX, Recent, Store
 
 _ROOM: Final = 256 * 1024 * 1024
@@ -79,7 +79,7 @@ class SideContents:
             self._waiting = Counter[str](index["waiting"])
             self._numbers: dict[str, int] = dict(index["numbers"])
             self._next: int = index["next"]
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             raise StateError(damaged(saved or b"", f"{type(error).__name__}: {error}")) from error
         self._saved = _EMPTY if saved is None else index
         self._arrived: dict[str, bytes] = {}

@@ -309,7 +309,7 @@ class Stage:
         plan = self.plan
         late = list[tuple[tuple[Any, ...], Drop]]()
         if len(batch.tables) > 1:  # one table has one form
-            judged_at = index.at.begin(batch.updates).watermark
+            judged_at = index.clocks.begin(batch.updates).watermark
             together = combine_the_rest(lambda: self._lifter, batch.tables, judged_at)
             batch, late = attrs.evolve(batch, tables=together[0]), together[1]
         stepped = columns.step(store, batch, passes, index)

@@ -106,7 +106,7 @@ def damaged(blob: bytes | pa.Buffer, why: str) -> str:
     )
 
 
-MOST: Final = 2**31 - 1
+MOST_IN_ONE_PIECE: Final = 2**31 - 1
 """Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
 
 _BESIDES: Final = 2**20
@@ -165,7 +165,7 @@ def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
     Raises:
         UnsupportedError: A row does not.
     """
-    if table.nbytes <= MOST - _BESIDES:
+    if table.nbytes <= MOST_IN_ONE_PIECE - _BESIDES:
         yield table
     elif table.num_rows > 1:
         half = table.num_rows // 2
@@ -184,7 +184,7 @@ def check_message(message: bytes) -> None:
     Raises:
         UnsupportedError: It does not.
     """
-    if len(message) > MOST - _BESIDES:
+    if len(message) > MOST_IN_ONE_PIECE - _BESIDES:
         raise UnsupportedError(
             "what a task of this pipeline sends on in one micro-batch takes "
             f"{len(message):,} bytes, {_AT_MOST}. Let a micro-batch read less "
@@ -264,10 +264,10 @@ def _called(plan: Plan, column: str) -> str:
 
 def _overflow(tables: Sequence[pa.Table]) -> _OverflowError | None:
     # Where all columns together fit, which is nearly always, none is looked at.
-    if sum(table.nbytes for table in tables) * 8 <= MOST:
+    if sum(table.nbytes for table in tables) * 8 <= MOST_IN_ONE_PIECE:
         return None
-    for name, size, unit in _sizes(tables, beyond=MOST):
-        if size > MOST:
+    for name, size, unit in _sizes(tables, beyond=MOST_IN_ONE_PIECE):
+        if size > MOST_IN_ONE_PIECE:
             return _OverflowError(name, f"{size:,} {unit}")
     return None
 

@@ -22,7 +22,7 @@ from beamlike.runtime.store.blobs import damaged, digest_of, pack_blob, unpack_b
 from beamlike.runtime.store.pages import PageContents
 from beamlike.runtime.store.stores import Store
 
-UNREADABLE: Final = (
+READ_ERRORS: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
     pa.ArrowException,
 )
@@ -77,48 +77,50 @@ class ShardStatus:
 class Index:
     """Where the shard's clocks and rows are, and each bucket's earliest deadlines.
 
-    =================  ====================================  ===============================
-    field              stored                                cleared
-    =================  ====================================  ===============================
-    ``at``             its clocks after its last step        never, see `Clock`
-    ``output``         the output watermark: the largest so  never, only forward
-                       far of min(watermark, all holds), ms
-    ``contents``       where the rows are, see `PageContents`    see there
-    ``event``          per bucket, the event time that the   when no key of the bucket waits
-                       watermark has to pass                 for the watermark
-    ``timer``          per bucket, the same of the clock     when no key waits for the clock
-    ``hold``           per bucket, its earliest hold of      when nothing holds any more
-                       the output watermark, ms
-    ``side``           per bucket, the event time that the   when no key waits for the side
-                       side input's watermark has to pass    input
-    ``own``            per bucket, the digest of the clocks  never
-                       of its keys; only where each has a
-                       watermark of its own
-    ``key_clock``      how these followed their elements     never
-                       until now; None: in no step yet
-    ``failing``        calls of the user's functions since   when they have been judged
-                       one failed, see `Failing`
-    ``merges``         not at all: windows that became part  with the step
-                       of another in the step that is made
-    ``known``          not at all: the greatest event time   with the step
-                       of each input before the step, ms
-    ``silent``         not at all: parts of inputs that      with the step
-                       became idle in the step
-    ``is_new``         not at all: whether nothing was       with the step
-                       saved before the step
-    ``output_before``  not at all: the output watermark      with the step
-                       before the step, ms
-    =================  ====================================  ===============================
+    The names of what is saved are those of the first layout, see `_FIELDS`.
+
+    =====================  ====================================  ===============================
+    field                  stored                                cleared
+    =====================  ====================================  ===============================
+    ``clocks``             its clocks after its last step        never, see `Clock`
+    ``output``             the output watermark: the largest so  never, only forward
+                           far of min(watermark, all holds), ms
+    ``contents``           where the rows are, see `PageContents`  see there
+    ``deadline``           per bucket, the event time that the   when no key of the bucket waits
+                           watermark has to pass                 for the watermark
+    ``clock_deadline``     per bucket, the same of the clock     when no key waits for the clock
+    ``hold``               per bucket, its earliest hold of      when nothing holds any more
+                           the output watermark, ms
+    ``side``               per bucket, the event time that the   when no key waits for the side
+                           side input's watermark has to pass    input
+    ``key_clock_digests``  per bucket, the digest of the clocks  never
+                           of its keys; only where each has a
+                           watermark of its own
+    ``key_clock``          how these followed their elements     never
+                           until now; None: in no step yet
+    ``failing``            calls of the user's functions since   when they have been judged
+                           one failed, see `Failing`
+    ``merges``             not at all: windows that became part  with the step
+                           of another in the step that is made
+    ``known``              not at all: the greatest event time   with the step
+                           of each input before the step, ms
+    ``silent``             not at all: parts of inputs that      with the step
+                           became idle in the step
+    ``is_new``             not at all: whether nothing was       with the step
+                           saved before the step
+    ``output_before``      not at all: the output watermark      with the step
+                           before the step, ms
+    =====================  ====================================  ===============================
     """
 
-    at: Clock
+    clocks: Clock
     output: int
     contents: PageContents
-    event: Any
-    timer: Any
+    deadline: Any
+    clock_deadline: Any
     hold: Any
     side: Any
-    own: Any = attrs.field(kw_only=True)
+    key_clock_digests: Any = attrs.field(kw_only=True)
     key_clock: SourceClock | None = attrs.field(default=None, kw_only=True)
     failing: Failing = attrs.field(default=Failing(), kw_only=True)
     merges: int = attrs.field(default=0, kw_only=True)
@@ -143,12 +145,14 @@ class Index:
         """
         blob = store.read_index()
         if blob is None:
-            *none, own = (np.full(plan.buckets, NEVER, np.int64) for _ in (*_PER_BUCKET, _OWN))
+            none: dict[str, Any] = {
+                name: np.full(plan.buckets, NEVER, np.int64) for name in _FIELDS.values()
+            }
             first = Clock.at_first(plan.resolution)
-            return cls(first, plan.resolution.earliest, PageContents(), *none, own=own, is_new=True)
+            return cls(first, plan.resolution.earliest, PageContents(), **none, is_new=True)
         try:
             return cls._loaded(plan, blob)
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
 
     @classmethod
@@ -165,7 +169,8 @@ class Index:
         # Older layouts lack it: every bucket is loaded once.
         columns.setdefault("side", np.full(count, plan.resolution.earliest, np.int64))
         columns.setdefault(_OWN, np.full(count, NEVER, np.int64))
-        index = cls(Clock.from_json(header), header["output"], contents, **columns)
+        fields = {_FIELDS[saved]: column for saved, column in columns.items()}
+        index = cls(Clock.from_json(header), header["output"], contents, **fields)
         if _FAILING in header:
             index.failing = Failing.from_json(header[_FAILING])
         if _KEY_CLOCK in header:
@@ -173,7 +178,7 @@ class Index:
             changed = changed or index.key_clock != plan.key_clock
         if changed:
             # Deadlines are those of the words before. Now every bucket is due, and sets its own.
-            for column in (index.event, index.timer, index.side):
+            for column in (index.deadline, index.clock_deadline, index.side):
                 column[:] = plan.resolution.earliest
         return index
 
@@ -184,12 +189,12 @@ class Index:
             to: Where they are.
             clocks: The plan's.
         """
-        self.known = tuple(state.greatest for state in self.at.inputs)
+        self.known = tuple(state.greatest for state in self.clocks.inputs)
         if clocks is not None:
-            before = clocks.silent(self.at.inputs, self.at.clock)
+            before = clocks.silent(self.clocks.inputs, self.clocks.clock)
             fallen = clocks.silent(to.inputs, to.clock) - before
             self.silent = tuple(sorted(part for _, part in fallen))
-        self.at = to
+        self.clocks = to
         self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
 
     @property
@@ -197,35 +202,40 @@ class Index:
         """The status of the shard now."""
         return ShardStatus(
             self.contents.living,
-            self.at.watermark,
+            self.clocks.watermark,
             self.merges,
-            _least(self.event),
-            _least(self.timer),
-            self.at.clock,
+            _least(self.deadline),
+            _least(self.clock_deadline),
+            self.clocks.clock,
             self.known,
-            tuple(state.greatest for state in self.at.inputs),
+            tuple(state.greatest for state in self.clocks.inputs),
             self.silent,
-            self.at.side_at,
+            self.clocks.side_at,
             self.output,
             self.output_before,
         )
 
     def forget_deadlines(self) -> None:
         """As if no key waited or held back anything, before all of them are noted anew."""
-        for column in (self.event, self.timer, self.hold, self.side):
+        for column in (self.deadline, self.clock_deadline, self.hold, self.side):
             column[:] = NEVER
 
     def due(self, to: Clock) -> set[int]:
         """The buckets where something is to happen when the clocks are there."""
-        due = (self.event < to.watermark) | (self.timer < to.clock) | (self.side < to.side_at)
+        due = (
+            (self.deadline < to.watermark)
+            | (self.clock_deadline < to.clock)
+            | (self.side < to.side_at)
+        )
         return set(np.nonzero(due)[0].tolist())
 
     def dump(self, plan: Plan) -> bytes:
         """As `load` reads it back."""
-        columns = {name: getattr(self, name) for name in _PER_BUCKET}
+        columns = {saved: getattr(self, name) for saved, name in _FIELDS.items()}
         of_keys: dict[str, Any] = {}
-        if plan.key_clock is not None:
-            columns[_OWN] = self.own
+        if plan.key_clock is None:
+            del columns[_OWN]
+        else:
             of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
         failing = {} if self.failing == Failing() else {_FAILING: self.failing.to_json()}
         header = {
@@ -233,7 +243,7 @@ class Index:
             "about": plan.about,
             "output": self.output,
             "contents": self.contents.to_json(),
-            **self.at.to_json(),
+            **self.clocks.to_json(),
             **of_keys,
             **failing,
         }
@@ -281,7 +291,15 @@ def _least(deadlines: Any) -> int | None:
 
 
 _SEAL = "digest"
-_PER_BUCKET = ("event", "timer", "hold", "side")
 _OWN = "own"
+_FIELDS = {
+    "event": "deadline",
+    "timer": "clock_deadline",
+    "hold": "hold",
+    "side": "side",
+    _OWN: "key_clock_digests",
+}
+"""The fields with a value for each bucket, by the names of their columns where they are saved."""
+
 _KEY_CLOCK = "key_clock"
 _FAILING = "failing"

@@ -59,10 +59,10 @@ class KeyClocks:
             StateError: They are not there, or not what was written.
         """
         known = dict[Key, KeyClock]()
-        digest = int(self._index.own[bucket])
+        digest = int(self._index.key_clock_digests[bucket])
         if digest != NEVER:
             known = _clocks_in(_read(self._store.read(_FIRST - bucket), digest))
-        return BucketClocks(known, self._source, self._before, self._index.at)
+        return BucketClocks(known, self._source, self._before, self._index.clocks)
 
     def save(self, bucket: int, clocks: "BucketClocks") -> None:
         """Write those of a bucket after a step."""
@@ -75,7 +75,7 @@ class KeyClocks:
         table = table_of([*zip(*rows, strict=True)], self._schema)
         blob = pack_blob(in_order(table), {}, small=True)
         self._store.write(_FIRST - bucket, blob)
-        self._index.own[bucket] = _digest(blob)
+        self._index.key_clock_digests[bucket] = _digest(blob)
 
 
 class BucketClocks:

@@ -34,16 +34,16 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
-PAGE: Final = 8 * 2**20
+PAGE_BYTES: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
 
-FEW: Final = 1_000
+ALWAYS_REWRITTEN_ROWS: Final = 1_000
 """So many rows are always written anew."""
 
-LONGEST: Final = 2**30
+LOG_BLOB_BYTES: Final = 2**30
 """Bytes of a blob of a log at most, before it is compressed."""
 
-LOG: Final = 64
+LOG_BLOBS: Final = 64
 """Blobs of a log at most: reading takes them all, and the index names them all."""
 
 REMEMBERED: Final = 256 * 2**20
@@ -167,8 +167,13 @@ class Pages:
         gone, new = np.sort(gone), in_order(new)
         dead, logged = before.dead + len(gone), before.logged + new.num_rows
         living = len(rows.lives) + new.num_rows - dead
-        is_cheap = logged + dead <= living and len(before.log) < LOG
-        if before.pages and living > FEW and is_cheap and new.nbytes <= LONGEST:
+        is_cheap = logged + dead <= living and len(before.log) < LOG_BLOBS
+        if (
+            before.pages
+            and living > ALWAYS_REWRITTEN_ROWS
+            and is_cheap
+            and new.nbytes <= LOG_BLOB_BYTES
+        ):
             rows = rows.after(gone, new)
             self._append(gone, new, logged, dead, living)
         else:
@@ -254,11 +259,11 @@ def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
 
 def _pages(rows: pa.Table) -> Iterator[pa.Table]:
     """The rows in pages of equal length; a page of rows larger than most is cut once more."""
-    count = max(-(-rows.nbytes // PAGE), 1)
+    count = max(-(-rows.nbytes // PAGE_BYTES), 1)
     size = max(-(-rows.num_rows // count), 1)
     for index in range(0, rows.num_rows, size):
         page = rows.slice(index, size)
-        if page.nbytes > PAGE and page.num_rows > 1:
+        if page.nbytes > PAGE_BYTES and page.num_rows > 1:
             yield from _pages(page)
         else:
             yield page
@@ -269,7 +274,7 @@ def _names(digest: str, count: int) -> list[str]:
     return [f"{digest}-{place}" for place in range(count)]
 
 
-MOST: Final = 2**30
+MOST_SORTED_BYTES: Final = 2**30
 """Bytes of rows that are put in order, at most: Arrow takes no more of a column in one piece."""
 
 _PLACE: Final = ("bucket", "end", "start")
@@ -278,7 +283,7 @@ _KEY: Final = "key_"
 
 def in_order(rows: pa.Table) -> pa.Table:
     """The rows by bucket, key and window, of which no two have the same."""
-    if rows.num_rows < 2 or rows.nbytes > MOST:
+    if rows.num_rows < 2 or rows.nbytes > MOST_SORTED_BYTES:
         return rows
     columns = [rows.column(name) for name in _PLACE if name in rows.column_names]
     keys = (name for name in rows.column_names if name.startswith(_KEY))

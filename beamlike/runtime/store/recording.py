@@ -29,7 +29,7 @@ from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import one_chunk, pack_blob, unpack_blob
-from beamlike.runtime.store.index import UNREADABLE, Index
+from beamlike.runtime.store.index import READ_ERRORS, Index
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.state import Key, key_tuples
 from beamlike.runtime.store.stores import Store
@@ -148,7 +148,7 @@ class StateRecord:
                 steps.append(step.in_milliseconds(unit))
             since = contents.since and contents.since.in_milliseconds(unit)
             return cls(steps, since, contents.until.in_milliseconds(unit))
-        except UNREADABLE as error:
+        except READ_ERRORS as error:
             raise StateError(f"the record of a shard is damaged: {error}") from error
 
 
@@ -165,8 +165,8 @@ class StateRecorder:
 
     def watch(self, store: Store, index: Index, batch: ShardInput) -> Callable[[], None]:
         """Look at a step before it is made. What is returned records it, once it is."""
-        arrivals, begin = batch.tables, index.at.begin(batch.updates)
-        to = index.at.after(self._plan, batch.updates, batch.clock)
+        arrivals, begin = batch.tables, index.clocks.begin(batch.updates)
+        to = index.clocks.after(self._plan, batch.updates, batch.clock)
         after = ShardMoment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if index.is_new else index)
@@ -196,7 +196,7 @@ class StateRecorder:
         known = None if blob is None else _Contents.read(blob)
         now = ShardMoment(self._plan.resolution.earliest, 0)
         if index is not None:
-            now = ShardMoment(index.at.watermark, index.at.clock)
+            now = ShardMoment(index.clocks.watermark, index.clocks.clock)
         if known is not None and known.until == now:
             return known
         for number in () if known is None else range(known.first, known.first + len(known.sizes)):

@@ -122,7 +122,9 @@ class StateLayout:
         flat = [self._flatten(w.trigger) for w in kept]
         columns += [[bits for bits, _, _ in flat]]
         columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
-        columns += [[them[slot] for _, _, them in flat] for slot in range(len(self._keepers))]
+        columns += [
+            [kept_values[slot] for _, _, kept_values in flat] for slot in range(len(self._keepers))
+        ]
         columns += [
             [w.new_elements for w in kept],
             [w.element_hold for w in kept],

@@ -73,19 +73,19 @@ class DictStore(Store):
     """The state of a shard in memory, for hosts that keep it in one process."""
 
     def __init__(self) -> None:
-        self.buckets: dict[int, bytes] = {}
+        self.blobs: dict[int, bytes] = {}
         self.index: bytes | None = None
 
     def read(self, number: int) -> bytes | None:
-        return self.index if number == INDEX else self.buckets.get(number)
+        return self.index if number == INDEX else self.blobs.get(number)
 
     def write(self, number: int, blob: bytes | None) -> None:
         if number == INDEX:
             self.index = blob
         elif blob is None:
-            del self.buckets[number]
+            del self.blobs[number]
         else:
-            self.buckets[number] = blob
+            self.blobs[number] = blob
 
 
 class Transaction(Store):

@@ -211,7 +211,9 @@ def _arriving(plan: Plan, table: pa.Table) -> Arrive:
 
 
 @contextmanager
-def forgetful(few: int = pages.FEW, page: int = pages.PAGE, log: int = pages.LOG) -> Iterator[None]:
+def forgetful(
+    few: int = pages.ALWAYS_REWRITTEN_ROWS, page: int = pages.PAGE_BYTES, log: int = pages.LOG_BLOBS
+) -> Iterator[None]:
     """Within: a worker that remembers no rows, as after a restart.
 
     Args:
@@ -221,9 +223,9 @@ def forgetful(few: int = pages.FEW, page: int = pages.PAGE, log: int = pages.LOG
     """
     with (
         patch.object(pages, "_MEMORY", pages.rows_memory()),
-        patch.object(pages, "FEW", few),
-        patch.object(pages, "PAGE", page),
-        patch.object(pages, "LOG", log),
+        patch.object(pages, "ALWAYS_REWRITTEN_ROWS", few),
+        patch.object(pages, "PAGE_BYTES", page),
+        patch.object(pages, "LOG_BLOBS", log),
     ):
         yield
 
@@ -245,11 +247,12 @@ def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
     with forgetful():
         rows = Pages(with_bucket(layout.schema), store, index.contents).read()
     states = layout.decode(
-        rows.table.filter(pa.array(rows.lives)), index.at.watermark, index.at.clock
+        rows.table.filter(pa.array(rows.lives)), index.clocks.watermark, index.clocks.clock
     )
     # Keys that nothing woke for a while have not said yet what they promise by now.
     return {
-        key: _shown(state.at(index.at.watermark, index.at.clock)) for key, state in states.items()
+        key: _shown(state.at(index.clocks.watermark, index.clocks.clock))
+        for key, state in states.items()
     }
 
 
@@ -266,8 +269,8 @@ def _unlike_index(
         events = [next_timer.event for next_timer in next_timers if next_timer.event is not None]
         timers = [next_timer.clock for next_timer in next_timers if next_timer.clock is not None]
         for name, at, deadline in (
-            ("event", index.event, min(events, default=NEVER)),
-            ("timer", index.timer, min(timers, default=NEVER)),
+            ("event", index.deadline, min(events, default=NEVER)),
+            ("timer", index.clock_deadline, min(timers, default=NEVER)),
         ):
             found[f"{name} of bucket {bucket}"] = int(at[bucket])
             expected[f"{name} of bucket {bucket}"] = deadline

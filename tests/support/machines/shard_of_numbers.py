@@ -70,9 +70,9 @@ class Shard:
 
     def fail(self, gone: Iterable[int] = (), new: Iterable[int] = ()) -> None:
         """A step that raises after its write: nothing of it is left but the worker's memory."""
-        blobs = dict(self.store.buckets)
+        blobs = dict(self.store.blobs)
         self._replace(gone, new)
-        self.store.buckets = blobs
+        self.store.blobs = blobs
 
     @property
     def rows(self) -> SavedRows:
@@ -93,15 +93,15 @@ class Shard:
 
     def blobs(self) -> list[pa.Table]:
         """What rests, in order of number."""
-        return [unpack_blob(blob)[0] for _, blob in sorted(self.store.buckets.items())]
+        return [unpack_blob(blob)[0] for _, blob in sorted(self.store.blobs.items())]
 
     def end(self) -> Checkpoint:
         """What is left if the query ends now."""
-        return Checkpoint(dict(self.store.buckets), json.dumps(self.contents.to_json()).encode())
+        return Checkpoint(dict(self.store.blobs), json.dumps(self.contents.to_json()).encode())
 
     def go_on_from(self, checkpoint: Checkpoint) -> None:
         """The query is restarted from there."""
-        self.store.buckets = dict(checkpoint.blobs)
+        self.store.blobs = dict(checkpoint.blobs)
         self.contents = PageContents.from_json(json.loads(checkpoint.index))
 
     def _replace(self, gone: Iterable[int], new: Iterable[int]) -> Pages:

@@ -23,4 +23,4 @@ def _shards(stage: Any) -> Any:
     for group in stage.plan.shard_ids:
         store = stage.state.shards[group]
         if store.index is not None:
-            yield SavedShard.of(group, 0, {**store.buckets, INDEX: store.index})
+            yield SavedShard.of(group, 0, {**store.blobs, INDEX: store.index})

@@ -20,7 +20,7 @@ from beamlike.hosts.frames import EventTimes, StageInput
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, usual_table
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
 from beamlike.machine.events import RowProblem
-from beamlike.machine.input_clocks import HostWatermark, is_far_ahead
+from beamlike.machine.input_clocks import FURTHEST_ZONE_HOURS, HostWatermark, is_far_ahead
 from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import write_row
@@ -30,12 +30,11 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
 from beamlike.runtime.store.stores import NoStore, Store
-from beamlike.runtime.work import AT_ONCE, HostReport, ShardWork, Work
+from beamlike.runtime.work import END_OF_TIME, HostReport, ShardWork, Work
 
 _FAR = RowProblem.FAR_FUTURE.value
 _DAY = 86_400_000_000
-FURTHEST_AHEAD = 14 * 3_600_000_000
-"""How far the clocks of some zone are ahead of UTC, and those of none further (us)."""
+_HOUR = 3_600_000_000
 
 
 def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
@@ -59,7 +58,7 @@ def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
         times, problems = event_times(table.column(timestamp))
         believed, now = [], batch.clock * 1_000
         if wall_clock:
-            now += FURTHEST_AHEAD
+            now += FURTHEST_ZONE_HOURS * _HOUR
         for index, time in enumerate(times):
             if time is None:
                 continue
@@ -269,7 +268,7 @@ class BoundedStage:
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out, with the hidden column."""
-        return output_of(self.works, self.inputs, batch, AT_ONCE, _no_store, _no_store)
+        return output_of(self.works, self.inputs, batch, END_OF_TIME, _no_store, _no_store)
 
 
 def _no_store(group: int) -> NoStore:

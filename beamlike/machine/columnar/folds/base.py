@@ -173,17 +173,17 @@ class Fold(ABC):
         return tuple(map(numbers_of, columns))
 
 
-def numpy_type(kind: pa.DataType) -> np.dtype[Any] | None:
+def numpy_type(dtype: pa.DataType) -> np.dtype[Any] | None:
     """How NumPy holds values of a type; None if it does not."""
     number: np.dtype[Any] | None = None
-    if pt.is_integer(kind) or pt.is_floating(kind):
+    if pt.is_integer(dtype) or pt.is_floating(dtype):
         # Not `to_pandas_dtype`, which needs pandas.
-        letter = "f" if pt.is_floating(kind) else "u" if pt.is_unsigned_integer(kind) else "i"
-        number = np.dtype(f"{letter}{kind.bit_width // 8}")
-    elif pt.is_boolean(kind):
+        letter = "f" if pt.is_floating(dtype) else "u" if pt.is_unsigned_integer(dtype) else "i"
+        number = np.dtype(f"{letter}{dtype.bit_width // 8}")
+    elif pt.is_boolean(dtype):
         number = np.dtype(np.bool_)
-    elif pt.is_date(kind) or pt.is_time(kind) or pt.is_timestamp(kind) or pt.is_duration(kind):
-        number = np.dtype(f"i{kind.bit_width // 8}")
+    elif pt.is_date(dtype) or pt.is_time(dtype) or pt.is_timestamp(dtype) or pt.is_duration(dtype):
+        number = np.dtype(f"i{dtype.bit_width // 8}")
     return number
 
 
@@ -196,10 +196,10 @@ def present_in(array: pa.Array) -> Bools | None:
 
 def numbers_of(array: pa.Array) -> Array:
     """The numbers of an array of a type that NumPy has; anything where it is null."""
-    kind = numpy_type(array.type)
-    if kind == np.bool_:
+    dtype = numpy_type(array.type)
+    if dtype == np.bool_:
         return pc.fill_null(array, False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-    return _words_of(array, kind)
+    return _words_of(array, dtype)
 
 
 def number_values(array: pa.Array) -> Values:
@@ -207,13 +207,13 @@ def number_values(array: pa.Array) -> Values:
     return Values(numbers_of(array), present_in(array))
 
 
-def _words_of(array: pa.Array, kind: Any, each: int = 1) -> Array:
+def _words_of(array: pa.Array, dtype: Any, each: int = 1) -> Array:
     """The buffer of an array's values as numbers, ``each`` of them for a value."""
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
-        return np.zeros(0, kind)
-    skipped = array.offset * each * np.dtype(kind).itemsize
-    return np.frombuffer(buffer, kind, len(array) * each, skipped)
+        return np.zeros(0, dtype)
+    skipped = array.offset * each * np.dtype(dtype).itemsize
+    return np.frombuffer(buffer, dtype, len(array) * each, skipped)
 
 
 def decimal_words(array: pa.Array) -> tuple[Ints, Ints]:
@@ -222,15 +222,15 @@ def decimal_words(array: pa.Array) -> tuple[Ints, Ints]:
     return np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
 
 
-def array_of(data: Array, present: Bools | None, kind: pa.DataType) -> pa.Array:
+def array_of(data: Array, present: Bools | None, dtype: pa.DataType) -> pa.Array:
     """Numbers as an array of a type that has as many bytes for each."""
-    if pt.is_boolean(kind):
-        return pa.array(data, kind, mask=None if present is None else ~present)
+    if pt.is_boolean(dtype):
+        return pa.array(data, dtype, mask=None if present is None else ~present)
     bits = None
     if present is not None and not present.all():
         bits = pa.py_buffer(np.packbits(present, bitorder="little"))
-    count = len(data) * data.dtype.itemsize * 8 // kind.bit_width
-    return pa.Array.from_buffers(kind, count, [bits, pa.py_buffer(np.ascontiguousarray(data))])
+    count = len(data) * data.dtype.itemsize * 8 // dtype.bit_width
+    return pa.Array.from_buffers(dtype, count, [bits, pa.py_buffer(np.ascontiguousarray(data))])
 
 
 def from_objects(
@@ -268,12 +268,12 @@ def list_array(lists: Lists, dtype: pa.DataType) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), lists.items, type=dtype)
 
 
-def values_array(values: Values, kind: pa.DataType, name: str) -> pa.Array:
+def values_array(values: Values, dtype: pa.DataType, name: str) -> pa.Array:
     """The values of panes as a column of their result type.
 
     Args:
         values: What a fold extracted.
-        kind: The result type.
+        dtype: The result type.
         name: The aggregate's, for the message.
 
     Raises:
@@ -281,12 +281,12 @@ def values_array(values: Values, kind: pa.DataType, name: str) -> pa.Array:
     """
     data, whose = values.data, f"aggregate {name!r}"
     if isinstance(data, Lists):
-        return list_array(data, kind)
+        return list_array(data, dtype)
     if isinstance(data, pa.Array):
-        return fitted(data, kind, whose)
-    if data.dtype == object or data.dtype != numpy_type(kind):
-        return from_objects(values.to_pylist(), kind, whose)
-    return array_of(data, values.present, kind)
+        return fitted(data, dtype, whose)
+    if data.dtype == object or data.dtype != numpy_type(dtype):
+        return from_objects(values.to_pylist(), dtype, whose)
+    return array_of(data, values.present, dtype)
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:

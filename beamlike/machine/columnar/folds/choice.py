@@ -25,12 +25,12 @@ from beamlike.model.combine import corrected, sql
 
 
 def fold_of(
-    fn: combine.CombineFn, kinds: Sequence[pa.DataType], saved_form: SavedForm | None = None
+    fn: combine.CombineFn, dtypes: Sequence[pa.DataType], saved_form: SavedForm | None = None
 ) -> Fold:
     """The fold of a combine function over inputs of these types.
 
     Args:
-        kinds: A type for each input: none, one, or several whose tuples are the elements.
+        dtypes: A type for each input: none, one, or several whose tuples are the elements.
         saved_form: How its accumulators are saved where the fold has no columns of its own.
 
     Raises:
@@ -40,7 +40,7 @@ def fold_of(
         raise UnsupportedError(f"{fn} decides what stays after each pane, and runs key by key")
     # A subclass may do something else.
     choice = _CHOICES.get(type(fn))
-    chosen = choice(fn, *kinds) if choice else None
+    chosen = choice(fn, *dtypes) if choice else None
     return Objects(fn, saved_form) if chosen is None else chosen
 
 

@@ -18,8 +18,8 @@ from beamlike.machine.columnar.folds.ordered import CollectFold
 class CollectSetFold(CollectFold):
     """The different values as lists over an Arrow array, each list in order."""
 
-    def __init__(self, kind: pa.DataType) -> None:
-        super().__init__(kind, keep_nulls=False)
+    def __init__(self, dtype: pa.DataType) -> None:
+        super().__init__(dtype, keep_nulls=False)
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return _each_once(*super().of(elements))

@@ -31,15 +31,15 @@ from beamlike.machine.columnar.folds.base import (
 class CollectFold(Fold):
     """All values as lists over an Arrow array."""
 
-    def __init__(self, kind: pa.DataType, keep_nulls: bool) -> None:
-        self.kind = kind
+    def __init__(self, dtype: pa.DataType, keep_nulls: bool) -> None:
+        self.dtype = dtype
         self.keep_nulls = keep_nulls
 
     def types(self) -> list[pa.DataType]:
-        return [pa.list_(self.kind)]
+        return [pa.list_(self.dtype)]
 
     def create(self, count: int) -> Accumulators:
-        return (Lists.empty(count, pa.nulls(0, self.kind)),)
+        return (Lists.empty(count, pa.nulls(0, self.dtype)),)
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
         items = elements.values.data
@@ -60,7 +60,7 @@ class CollectFold(Fold):
         return Values(columns[0])
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        return [list_array(accumulators[0], pa.list_(self.kind))]
+        return [list_array(accumulators[0], pa.list_(self.dtype))]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         offsets = numbers_of(columns[0].offsets).astype(np.int64)
@@ -73,18 +73,18 @@ class StampedFold(Fold):
     Among equal times the first or the last to arrive.
     """
 
-    def __init__(self, kind: pa.DataType, keep_nulls: bool, last: bool) -> None:
-        self.kind = kind
+    def __init__(self, dtype: pa.DataType, keep_nulls: bool, last: bool) -> None:
+        self.dtype = dtype
         self.keep_nulls = keep_nulls
         self.last = last
-        self.number = numpy_type(kind)
+        self.number = numpy_type(dtype)
 
     def types(self) -> list[pa.DataType]:
-        return [self.kind, pa.int64()]
+        return [self.dtype, pa.int64()]
 
     def create(self, count: int) -> Accumulators:
         if self.number is None:
-            return Values(pa.nulls(count, self.kind)), nothing(count)
+            return Values(pa.nulls(count, self.dtype)), nothing(count)
         return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
@@ -115,7 +115,7 @@ class StampedFold(Fold):
         values, at = accumulators
         data = values.data
         if self.number is not None:
-            data = array_of(data, values.present, self.kind)
+            data = array_of(data, values.present, self.dtype)
         return [data, array_of(at, at != NOTHING, pa.int64())]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:

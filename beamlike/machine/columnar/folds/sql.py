@@ -103,13 +103,13 @@ class DecimalMeanFold(CountedSum):
     """The mean of decimals of 128 bits.
 
     Args:
-        kind: The type of their sum.
+        dtype: The type of their sum.
         scale: The places behind the point of the mean.
     """
 
-    def __init__(self, kind: pa.DataType, scale: int) -> None:
-        super().__init__(DecimalSum(kind))
-        self.scale, self.factor = scale, 10 ** (scale - kind.scale)
+    def __init__(self, dtype: pa.DataType, scale: int) -> None:
+        super().__init__(DecimalSum(dtype))
+        self.scale, self.factor = scale, 10 ** (scale - dtype.scale)
 
     def extract(self, accumulators: Accumulators) -> Values:
         low, high, top, counts = accumulators
@@ -136,8 +136,8 @@ class DecimalMeanFold(CountedSum):
 class IntervalMeanFold(CountedSum):
     """The mean of durations."""
 
-    def __init__(self, kind: pa.DataType) -> None:
-        super().__init__(WholeSum(kind))
+    def __init__(self, dtype: pa.DataType) -> None:
+        super().__init__(WholeSum(dtype))
 
     def extract(self, accumulators: Accumulators) -> Values:
         totals, count = self.sums.extract(accumulators[:-1]).data.tolist(), accumulators[-1]

@@ -32,16 +32,16 @@ class WholeSum(Fold):
     """The sum of 64-bit whole numbers, in two digits.
 
     Args:
-        kind: Their type: whole numbers, or durations.
+        dtype: Their type: whole numbers, or durations.
     """
 
     width = 2
 
-    def __init__(self, kind: pa.DataType = _INT64) -> None:
-        self.kind = kind
+    def __init__(self, dtype: pa.DataType = _INT64) -> None:
+        self.dtype = dtype
 
     def types(self) -> list[pa.DataType]:
-        return [self.kind]
+        return [self.dtype]
 
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
@@ -69,8 +69,8 @@ class WholeSum(Fold):
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data = self.extract(accumulators).data
         if data.dtype == object:
-            return [from_objects(data.tolist(), self.kind)]
-        return [array_of(data, None, self.kind)]
+            return [from_objects(data.tolist(), self.dtype)]
+        return [array_of(data, None, self.dtype)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low = numbers_of(columns[0])
@@ -108,10 +108,10 @@ class DecimalSum(WholeSum):
         words[:, 1] = high - (low < 0)
         words[:, 2] = top - ((words[:, 1] < 0) | (high == _LEAST) & (low < 0))
         words[:, 3] = words[:, 2] >> 63
-        return Values(array_of(words.ravel(), None, pa.decimal256(76, self.kind.scale)))
+        return Values(array_of(words.ravel(), None, pa.decimal256(76, self.dtype.scale)))
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        return [fitted(self.extract(accumulators).data, self.kind)]
+        return [fitted(self.extract(accumulators).data, self.dtype)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = _digits(columns[0])
