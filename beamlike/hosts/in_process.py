@@ -199,7 +199,7 @@ class _PipelineRun:
                 source_watermarks = [
                     self._workers[edge.node].output_watermark for edge in node.sources
                 ]
-                self._pass_on(position, passing, lambda: worker.reached(source_watermarks))  # noqa: B023
+                self._pass_on(position, passing, lambda: worker.advance_sources(source_watermarks))  # noqa: B023
             self._record.lost.add(
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
@@ -224,7 +224,7 @@ class _PipelineRun:
         if node in self._behind:
             self._behind.discard(node)
             with self._metrics.step(node.label), self._workers[node].errors_name_this_node():
-                for tag, bundle in self._workers[node].clock(self._clock):
+                for tag, bundle in self._workers[node].advance_clock(self._clock):
                     passing.add(Edge(node, tag), bundle)
 
     def _take(self, position: int, passing: _Passing, *, is_last: bool) -> None:

@@ -300,7 +300,7 @@ def happenings(draw: st.DrawFn, sides: int, *, late: bool) -> list[tuple[list[Bu
 def in_memory(looks: SideInputNode, steps: Any) -> Iterator[tuple[list[Any], Counter[Any]]]:
     worker = SideInputWorker(looks)
     for arriving, watermarks in steps:
-        outputs = [*worker.take(arriving), *worker.reached(watermarks)]
+        outputs = [*worker.take(arriving), *worker.advance_sources(watermarks)]
         lost = Counter(repr(drop.element.value) for _, drop in worker.dropped())
         yield values(out for _, came in outputs for out in came), lost
 

@@ -123,7 +123,7 @@ class _OnlyShard(_SingleShard, Recorded):
             inside.add(number, [noted])
         return inside.run
 
-    def clock(self, to: int) -> Tagged:
+    def advance_clock(self, to: int) -> Tagged:
         self._clock, self._moved = to, True
         return ()
 
@@ -144,7 +144,7 @@ class _OnlyShard(_SingleShard, Recorded):
         arrived: int = sum(table.nbytes for table in self._arrived)
         return arrived >= max(_FOLDED_BYTES, sum(map(len, self._store.blobs.values())))
 
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
+    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
         self._number += 1
         to = min(watermarks)
         if to <= self.watermark and not self._moved and not self._arrived:
@@ -177,7 +177,7 @@ class _OnlySideShard(_SingleShard):
         self._arrived += (table for _, table in dealt_out(bundles, self._wire, 1))
         return ()
 
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
+    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
         if watermarks == self._known and not self._arrived:
             return ()
         tables, self._arrived, self._known = self._arrived, [], watermarks

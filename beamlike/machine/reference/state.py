@@ -1,5 +1,7 @@
 """What the reference machine remembers about one key. Frozen values with a card per field.
 
+Instants are in ticks of the strategy's resolution: milliseconds, unless it counts finer.
+
 Timers are not here: `beamlike.machine.reference.next_timers` derives them.
 """
 
@@ -71,12 +73,12 @@ class WindowState:
     ``new_elements``       elements since the pane    added up              each pane
                            before
     ``element_hold``       where new elements hold    end of window: again  each pane
-                           the output watermark, ms   for the result;
+                           the output watermark      for the result;
                                                       else min / max
     ``end_timer_set``      a trigger waits for the    decided again         when the watermark
                            window's end                                     passes the end
     ``processing_timers``  processing-time timers,    those of the result,  each when the clock
-                           ms, ascending              if it was a part;     has passed it; at a
+                           ascending                  if it was a part;     has passed it; at a
                                                       then its targets      firing, unless stale
                                                                             ones matter
     ``last_pane``          the last emitted pane      kept if the result    with the window
@@ -117,14 +119,14 @@ class KeyState:
     ====================  =============================================  ==================
     field                 stored                                         cleared
     ====================  =============================================  ==================
-    ``watermark``         the input watermark, ms; with a side input     never, only forward
+    ``watermark``         the input watermark; with a side input         never, only forward
                           that of the main input
-    ``clock``             processing time, ms                            never, only forward
+    ``clock``             processing time                                never, only forward
     ``output_watermark``  where the key's output stands: the largest     never, only forward
                           so far of min(watermark, all element holds)
     ``windows``           every window with state, closed ones too       each at its expiry,
                                                                          or later if retained
-    ``side_watermark``    the watermark of the side input, ms; None      never, only forward
+    ``side_watermark``    the watermark of the side input; None          never, only forward
                           until it is reported apart
     ====================  =============================================  ==================
     """
@@ -142,11 +144,11 @@ class KeyState:
 
     @property
     def side(self) -> int:
-        """The watermark of the side input (ms): that of all inputs until it is reported apart."""
+        """The watermark of the side input (ticks): of all inputs until it is reported apart."""
         return self.watermark if self.side_watermark is None else self.side_watermark
 
     def side_after(self, move: AdvanceWatermark) -> int | None:
-        """The watermark of the side input (ms) after a move; None until it is reported apart."""
+        """The watermark of the side input (ticks) after a move; None until it is reported apart."""
         if move.side is None and self.side_watermark is not None:
             return max(self.side_watermark, move.to)
         return move.side
@@ -168,7 +170,7 @@ class KeyState:
         """The same key after a step that ended with these clocks and windows.
 
         Args:
-            side: The watermark of the side input (ms); None: it has not changed.
+            side: The watermark of the side input (ticks); None: it has not changed.
         """
         output = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
         side = self.side_watermark if side is None else side
@@ -176,7 +178,7 @@ class KeyState:
 
 
 def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
-    """Where the windows of a key hold its output watermark (ms); None if nothing does."""
+    """Where the windows of a key hold its output watermark (ticks); None if nothing does."""
     held = None
     for window in windows.values():
         hold = window.element_hold
@@ -186,7 +188,7 @@ def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
 
 
 def earliest_correction(state: KeyState, lateness: int) -> int | None:
-    """Where panes that may still be withdrawn hold back what comes after the grouping (ms).
+    """Where panes that may still be withdrawn hold back what comes after the grouping (ticks).
 
     A pane is withdrawn with the timestamp it had, maybe long after: a session that grows has its
     next pane at its new end. The next grouping must still know the window of that timestamp, and

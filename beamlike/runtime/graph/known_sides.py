@@ -118,7 +118,7 @@ class KnownSideInputWorker(SideInputWorker):
             self._take_panes()
         return self._function.run(pair for part in parts for pair in self._looking(part))
 
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
+    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
         return ()
 
     def _take_panes(self) -> None:
@@ -127,7 +127,7 @@ class KnownSideInputWorker(SideInputWorker):
         for _ in super().take([Bundle(), *sides]):
             raise AssertionError("there are no elements yet")
         end = self.node.resolution.end_of_time
-        for _ in super().reached([self.watermark, *(end for _ in sides)]):
+        for _ in super().advance_sources([self.watermark, *(end for _ in sides)]):
             raise AssertionError("there are no elements yet")
         self._has_panes = True
 

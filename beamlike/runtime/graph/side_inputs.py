@@ -212,7 +212,7 @@ class SideInputWorker(Worker):
             waiting = self._let_out(number, arriving, waiting)
         return self.look([self._seen_now(*pair) for pair in waiting])
 
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
+    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
         main, *sides = watermarks
         self.watermark = main = max(self.watermark, main)
         passed: list[tuple[Window, SideBatch]] = []

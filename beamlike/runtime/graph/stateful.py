@@ -115,7 +115,7 @@ class StatefulWorker(Worker, Recorded):
     def run(self) -> Run:
         return self._stage.run.with_keys(self._keys.__getitem__)
 
-    def clock(self, to: int) -> Tagged:
+    def advance_clock(self, to: int) -> Tagged:
         return self._play(AdvanceClock(to))
 
     def advance(self, to: int) -> Tagged:

@@ -86,7 +86,7 @@ class Worker(ABC):
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
         """A bundle of elements from each source."""
 
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
+    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
         """The sources have come so far: the watermark of each (ms), in order."""
         least = min(watermarks)
         return self.advance(least) if least > self.watermark else ()
@@ -96,7 +96,7 @@ class Worker(ABC):
         self.watermark = to
         return ()
 
-    def clock(self, to: int) -> Tagged:
+    def advance_clock(self, to: int) -> Tagged:
         """Processing time becomes this (ms)."""
         return ()
 
