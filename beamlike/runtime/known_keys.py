@@ -7,6 +7,7 @@ once. Earlier versions wrote others; these are read one by one.
 """
 
 import pickle
+import pickletools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -39,7 +40,7 @@ class KnownColumn(AccumulatorColumns):
     def __init__(self, keeps: KeepsFirst) -> None:
         self._cells = {keeps.state.name: keeps.state.coder.encode(True)}
         self._timer = keeps.timer.name, ""
-        pickled = pickle.dumps(self._saved(_LARGE), protocol=5)
+        pickled = pickletools.optimize(pickle.dumps(self._saved(_LARGE), protocol=5))
         instant = _LARGE.to_bytes(_BYTES, "little")
         self._place = pickled.index(instant)
         self._usual = np.frombuffer(pickled, np.uint8)
