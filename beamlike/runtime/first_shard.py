@@ -41,11 +41,11 @@ class FirstShard(ShardInPasses):
 
     def _read(self, pages: Pages) -> Rows:
         rows = pages.read()
-        until, is_usual = self._known.known_until(rows.table.column(self._saved_as))
-        if is_usual:
+        saved = rows.table.column(self._saved_as)
+        if self._known.is_usual(saved):
             return rows
-        place, pickled = rows.table.column_names.index(self._saved_as), self._known.pickled(until)
-        rows = Rows(rows.table.set_column(place, self._saved_as, pickled), rows.lives)
+        place, usual = rows.table.column_names.index(self._saved_as), self._known.usual(saved)
+        rows = Rows(rows.table.set_column(place, self._saved_as, usual), rows.lives)
         pages.remember(rows)
         return rows
 
@@ -59,7 +59,7 @@ class FirstShard(ShardInPasses):
         to: Clock,
     ) -> tuple[Pass, Written]:
         end = whole(rows.table.column("end"))
-        until, _ = self._known.known_until(rows.table.column(self._saved_as))
+        until = self._known.known_until(rows.table.column(self._saved_as))
         deadlines = self.machine.deadlines(end, until)
         names = [f"key_{name}" for name in self.plan.keys]
         keys, first, drops, arrived = number_keys([], 0), None, list[Drops](), None

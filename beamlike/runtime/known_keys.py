@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.arrays import Array, Ints
 from beamlike.machine.userstate.saved import Saved
 from beamlike.model.stateful import KeepsFirst
 from beamlike.runtime.columns import AccumulatorColumns
@@ -79,34 +79,47 @@ class KnownColumn(AccumulatorColumns):
         buffers = [None, pa.py_buffer(starts), pa.py_buffer(blobs)]
         return pa.BinaryArray.from_buffers(pa.binary(), count, buffers)
 
-    def known_until(self, column: pa.ChunkedArray) -> tuple[Ints, bool]:
-        """What `pickled` was given, or `encode`; and whether all of it is as `pickled` makes it."""
-        instants, is_usual = [np.zeros(0, np.int64)], True
+    def is_usual(self, column: pa.ChunkedArray) -> bool:
+        """Whether all of a column is as `pickled` makes it."""
+        width = len(self._usual)
         for chunk in column.chunks:
-            until = self._read(chunk)
-            if until is None:
-                saved = map(pickle.loads, chunk.to_pylist())
-                until = np.array(list(map(self._until, saved)), np.int64)
-                is_usual = False
-            instants.append(until)
-        return np.concatenate(instants), is_usual
+            starts = _starts(chunk)
+            if (np.diff(starts) != width).any():
+                return False
+            blobs = _bytes(chunk, starts).reshape(len(chunk), width)
+            if not all((blobs[:, place] == self._usual[place]).all() for place in self._telling):
+                return False
+        return True
+
+    def usual(self, column: pa.ChunkedArray) -> pa.Array:
+        """Any accumulators as `pickled` makes them; others are read one by one."""
+        return self.encode(self.decode([column]))[0]
+
+    def known_until(self, column: pa.ChunkedArray) -> Ints:
+        """What `pickled` was given, of a column that `is_usual`."""
+        instants = [np.zeros(0, np.int64)]
+        for chunk in column.chunks:
+            blobs = _bytes(chunk, _starts(chunk)).reshape(len(chunk), len(self._usual))
+            until = np.ascontiguousarray(blobs[:, self._place : self._place + _BYTES])
+            instants.append(until.view("<i8").reshape(len(chunk)).astype(np.int64, copy=False))
+        return np.concatenate(instants)
 
     def _until(self, accumulator: Sequence[Any]) -> int:
         _key, _cells, timers, _waiting = accumulator
         until, _output = timers.get(self._timer, (_OVER, None))
         return int(until)
 
-    def _read(self, chunk: pa.BinaryArray) -> Ints | None:
-        """The instants in usual pickles; None: others are among them."""
-        count, width = len(chunk), len(self._usual)
-        if not count:
-            return np.zeros(0, np.int64)
-        _, starts, data = chunk.buffers()
-        start = np.frombuffer(starts, np.int32)[chunk.offset : chunk.offset + count + 1]
-        if (np.diff(start) != width).any():
-            return None
-        blobs = np.frombuffer(data, np.uint8)[start[0] : start[-1]].reshape(count, width)
-        if not all((blobs[:, place] == self._usual[place]).all() for place in self._telling):
-            return None
-        instants = np.ascontiguousarray(blobs[:, self._place : self._place + _BYTES])
-        return instants.view("<i8").reshape(count).astype(np.int64)
+
+def _starts(chunk: pa.BinaryArray) -> Array:
+    """Where the values of a chunk begin among its bytes, and where the last one ends."""
+    if not len(chunk):
+        return np.zeros(1, np.int32)
+    starts = np.frombuffer(chunk.buffers()[1], np.int32)
+    return starts[chunk.offset : chunk.offset + len(chunk) + 1]
+
+
+def _bytes(chunk: pa.BinaryArray, starts: Array) -> Array:
+    """The bytes of a chunk, one value after the other."""
+    if not len(chunk):
+        return np.zeros(0, np.uint8)
+    return np.frombuffer(chunk.buffers()[2], np.uint8)[starts[0] : starts[-1]]

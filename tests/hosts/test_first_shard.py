@@ -220,19 +220,18 @@ def test_state_that_was_saved_with_the_keys_in_it_continues(
     with monkeypatch.context() as patch:
         patch.setattr(known_keys.KnownColumn, "encode", encode)
         before = step(Stepper(plan, None), store, BATCHES[0])
-    usual, known_until = list[bool](), known_keys.KnownColumn.known_until
+    usual, is_usual = list[bool](), known_keys.KnownColumn.is_usual
 
-    def noting(column: Any, saved: Any) -> Any:
-        until, is_usual = known_until(column, saved)
-        usual.append(is_usual)
-        return until, is_usual
+    def noting(column: Any, saved: Any) -> bool:
+        usual.append(is_usual(column, saved))
+        return usual[-1]
 
-    monkeypatch.setattr(known_keys.KnownColumn, "known_until", noting)
+    monkeypatch.setattr(known_keys.KnownColumn, "is_usual", noting)
     with forgetful():
         after = [[row["v"] for row in step(stepper_of(plan), store, b)] for b in BATCHES[1:]]
     assert sorted(row["v"] for row in before) == [1, 2]
     assert after == ([[5], [6, 7]] if time == "event" else [[5], [6, 8]])
-    assert usual == [False, True, True, True]  # they are read one by one once
+    assert usual == [False, True]  # they are read one by one once
 
 
 def test_a_key_by_key_step_writes_what_all_keys_at_once_read(
@@ -257,8 +256,8 @@ def test_instants_at_both_ends_of_time_are_read_as_they_were_written(unit: Resol
     instants = [unit.earliest, -1, 0, 1, 2**31, unit.end_of_global_window, unit.end_of_time]
     column = FirstShard(plan)._known
     pickled = column.pickled(pa.array(instants).to_numpy())
-    known, is_usual = column.known_until(pa.chunked_array([pickled[:3], pickled[3:]]))
-    assert (known.tolist(), is_usual) == (instants, True)
+    chunks = pa.chunked_array([pickled[:0], pickled[:3], pickled[3:]])
+    assert (column.known_until(chunks).tolist(), column.is_usual(chunks)) == (instants, True)
     saved = [pickle.loads(blob) for blob in pickled.to_pylist()]
     assert [timers["forget", ""] for _, _, timers, _ in saved] == [(at, None) for at in instants]
 
