@@ -33,15 +33,15 @@ ROOMS = {
     "beamlike/hosts/local": 1_400,
     "beamlike/hosts/spark": 5_000,
     "beamlike/inspect": 4_100,
-    "beamlike/machine": 9_800,
+    "beamlike/machine": 9_900,
     "beamlike/model": 10_200,
     "beamlike/palette": 200,
     "beamlike/playground": 900,
     "beamlike/runners": 4_300,
-    "beamlike/runtime": 15_700,
+    "beamlike/runtime": 16_100,
     "beamlike/viz": 5_400,
     "testing": 10_700,
-    "tests": 143_600,
+    "tests": 144_000,
 }
 
 WORDS = {

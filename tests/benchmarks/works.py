@@ -288,7 +288,8 @@ def _first_rows(scale: float, batches: int) -> Iterator[Work]:
         shape = _sent(_scaled(events, scale), scale, batches)
         name, counted = _short(events), _native(native_first_counted, shape)
         first, native = _beamlike(beamlike_first, shape), _native(native_first, shape)
-        yield Work(f"first-{name}", "the first row of each key", first, native)
+        bar = None if events < _FEW else Bar(1.0, 2.0)  # fewer take what empty operators do
+        yield Work(f"first-{name}", "the first row of each key", first, native, bar)
         both = _beamlike(beamlike_first_counted, shape)
         yield Work(f"first-counted-{name}", "the same, counted in windows", both, counted)
         alone = evolve(_beamlike(values_counted, shape), name="not deduplicated")
