@@ -274,6 +274,18 @@ def test_a_shard_takes_its_keys_in_several_passes() -> None:
         assert rest_of(plan, store) == rest_of(plan, other)
 
 
+def test_a_column_of_pickles_that_would_be_too_large_is_written_in_several_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan, store = plan_of(buckets=4, within=1_000), DictStore()
+    monkeypatch.setattr(known_keys, "_MOST", 130)
+    rows = [(key, 100 + key, key) for key in range(6)]
+    out = step(stepper_of(plan), store, Batch(rows, 90, 90, 1_000))
+    again = step(stepper_of(plan), store, Batch(rows, 90, 110, 1_000))
+    assert sorted(row["v"] for row in out) == [0, 1, 2, 3, 4, 5]
+    assert again == []
+
+
 def test_what_64_bits_cannot_add_up_is_left_to_the_reference_machine() -> None:
     for plan in (plan_of(within=2**62), plan_of(lateness=2**62)):
         with pytest.raises(UnsupportedError):
