@@ -11,7 +11,7 @@ import attrs
 
 from beamlike.model.bundle import Windowed
 from beamlike.model.resolution import Resolution
-from beamlike.model.state_specs import StateSpec, TimerSpec
+from beamlike.model.state_specs import ReadModifyWriteStateSpec, StateSpec, TimerSpec
 from beamlike.model.windows import Window
 from beamlike.safe_text import UserRaised
 
@@ -82,6 +82,25 @@ class DueTimer:
     output_timestamp: int
 
 
+@attrs.frozen
+class KeepsFirst:
+    """What a function does that only brings out the first element of a key and window.
+
+    The key is known from then on, until the timer forgets it. So machines may take all keys
+    together, without a call for each element.
+
+    Args:
+        state: The state that is True while the key is known.
+        timer: The timer that forgets it.
+        within: How long after the element that is: after its event time, or after where the clock
+            stood when it came, as the timer has it.
+    """
+
+    state: ReadModifyWriteStateSpec
+    timer: TimerSpec
+    within: int
+
+
 class StatefulFn(ABC):
     """A function with states and timers for each key and window.
 
@@ -96,9 +115,9 @@ class StatefulFn(ABC):
     """Whether it is called when a window expires."""
     sorts: bool = False
     """Whether it is given the elements of a key and window in order of event time."""
-    keeps_first: bool = False
-    """Whether all that it does is to bring out the first element of a key and window, as `first`
-    has it, until a timer forgets that there was one."""
+    keeps_first: KeepsFirst | None = None
+    """If all that it does is to bring out the first element of a key and window, as `first` has it,
+    until a timer forgets that there was one; None: it does anything else."""
     outlasts_input: bool = False
     """Whether a window stays beyond its expiry as long as a timer of it is set: for a function that
     has its own work left after its input has ended."""

@@ -7,6 +7,7 @@ Arrow holds two gigabytes of a column in one piece. A shard that has more takes 
 passes, each with some of its buckets.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
-from beamlike.machine.columnar.columns import Drops, Merges, Panes, State
+from beamlike.machine.columnar.columns import Drops, FirstRows, Merges, Panes, State
 from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock, ShardInput
@@ -60,7 +61,8 @@ class Pass:
 
     ``phases`` says of each of ``panes`` what brought it out: `CLOCK`, `ARRIVAL` or `WATERMARK`.
     ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
-    that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them.
+    that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them. Where only the
+    first of a key goes on, ``first`` are those that do; None: they are grouped.
     """
 
     panes: list[Panes]
@@ -70,6 +72,12 @@ class Pass:
     keys: Numbered
     arrived: pa.Table | None
     judged_at: int
+    first: FirstRows | None = None
+
+    @property
+    def emitted(self) -> int:
+        """How many panes came out, and rows that go on."""
+        return sum(len(rows.key) for rows in (*self.panes, self.first) if rows is not None)
 
 
 @attrs.frozen
@@ -81,26 +89,24 @@ class ColumnsStepped:
 
 
 @attrs.frozen
-class _Written:
+class Written:
     """What a pass writes: rows that are gone, by their places in the pages, and new ones."""
 
     gone: Ints
     new: pa.Table
 
 
-class ColumnShard:
-    """Steps shards of one plan. Holds no state itself: that is in the store.
+class ShardInPasses(ABC):
+    """Steps shards of one plan, all keys of a pass at once. Holds no state itself: that is in the
+    store.
 
-    Raises:
-        UnsupportedError: Only the reference machine can do what the plan says.
+    Args:
+        plan: Their plan.
+        schema: The columns of their saved rows, without the bucket.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        folds = [fold_of_part(part, plan.values) for part in plan.parts]
-        self.machine = ColumnarGrouping(strategy_for_columns(plan.strategy), folds)
-        self.layout = ColumnState(plan, self.machine)
-        self._schema = with_bucket(self.layout.schema)
+    def __init__(self, plan: Plan, schema: pa.Schema) -> None:
+        self.plan, self._schema = plan, with_bucket(schema)
 
     def step(
         self, store: Store, batch: ShardInput, passes: int = 1, index: Index | None = None
@@ -125,11 +131,11 @@ class ColumnShard:
         passed = list[Pass]()
         if touched:
             pages = Pages(self._schema, store, index.contents)
-            rows = pages.read()
+            rows = self._read(pages)
             index.forget_deadlines()
             size = rows.size + sum(table.nbytes for table in arrivals)
             passes = min(max(passes, -(-size // IN_A_PASS)), self.plan.buckets)
-            written = list[_Written]()
+            written = list[Written]()
             for place in range(passes):
                 one, writes = self._pass(
                     *_some(rows, arrivals, place, passes), index, judged_at, to
@@ -141,15 +147,20 @@ class ColumnShard:
             pages.replace(rows, gone, concat([part.new for part in written]))
             index.contents = pages.contents
         if index.failing != Failing():
-            panes = sum(len(pane.key) for step in passed for pane in step.panes)
+            emitted = sum(step.emitted for step in passed)
             rows_given = sum(table.num_rows for table in arrivals)
-            counts = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
+            counts = (rows_given, emitted, (), self.plan.max_failures, self.plan.name)
             index.failing = index.failing.after(*counts)
         if touched or to != index.clocks:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(passed, index.status)
 
+    def _read(self, pages: Pages) -> SavedRows:
+        """The rows of a shard."""
+        return pages.read()
+
+    @abstractmethod
     def _pass(
         self,
         rows: SavedRows,
@@ -158,7 +169,7 @@ class ColumnShard:
         index: Index,
         judged_at: int,
         to: Clock,
-    ) -> tuple[Pass, _Written]:
+    ) -> tuple[Pass, Written]:
         """The step for some of the keys. Notes in the index what they wait for.
 
         Args:
@@ -169,6 +180,30 @@ class ColumnShard:
             judged_at: The watermark (ms) that judges what arrives.
             to: The clocks after the step.
         """
+
+
+class ColumnShard(ShardInPasses):
+    """Steps shards of a grouping.
+
+    Raises:
+        UnsupportedError: Only the reference machine can do what the plan says.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        folds = [fold_of_part(part, plan.values) for part in plan.parts]
+        self.machine = ColumnarGrouping(strategy_for_columns(plan.strategy), folds)
+        self.layout = ColumnState(plan, self.machine)
+        super().__init__(plan, self.layout.schema)
+
+    def _pass(
+        self,
+        rows: SavedRows,
+        places: Ints | None,
+        arrivals: Sequence[pa.Table],
+        index: Index,
+        judged_at: int,
+        to: Clock,
+    ) -> tuple[Pass, Written]:
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
             arrived = one_chunk(arrivals)  # those without carried windows lack the columns of these
@@ -184,7 +219,7 @@ class ColumnShard:
         self._note_inactive(index, rows, saved_state, deadlines, active)
         holds = self._holds(after, withdrawn_at(after.table))
         deadlines = next_timers(self.machine.rules, after)
-        _note(index, bucket[after.table.key], *deadlines, holds)
+        note_deadlines(index, bucket[after.table.key], *deadlines, holds)
         gone = np.nonzero(active)[0]
         return Pass(
             [emitted for _, emitted in panes],
@@ -194,7 +229,7 @@ class ColumnShard:
             keys,
             arrived,
             judged_at,
-        ), _Written(gone if places is None else places[gone], saved)
+        ), Written(gone if places is None else places[gone], saved)
 
     def _saved_state(self, rows: SavedRows, index: Index) -> State:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
@@ -219,7 +254,7 @@ class ColumnShard:
         bucket = rows.table.column("bucket").to_numpy()
         withdrawn = saved_withdrawn_at(rows.table)
         known = (bucket, *deadlines, self._holds(state, withdrawn))
-        _note(index, *(column[places] for column in known))
+        note_deadlines(index, *(column[places] for column in known))
 
     def _holds(self, state: State, withdrawn: Ints | None) -> Ints:
         """Where each window holds back the output watermark of the shard (ms); `NEVER`: nowhere.
@@ -347,11 +382,14 @@ def _some(
     return part, np.nonzero(chosen)[0], [table for table in arrived if table.num_rows]
 
 
-def _note(index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints) -> None:
-    """What the index has to know of windows: their deadlines and holds."""
+def note_deadlines(
+    index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints | None = None
+) -> None:
+    """What the index has to know of windows: their deadlines and holds; None: nothing holds."""
     for least, column in (
         (index.deadline, event),
         (index.clock_deadline, timer),
         (index.hold, hold),
     ):
-        np.minimum.at(least, bucket, column)
+        if column is not None:
+            np.minimum.at(least, bucket, column)

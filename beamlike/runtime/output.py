@@ -22,7 +22,7 @@ history.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -30,9 +30,11 @@ import pyarrow as pa
 
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Drops, Panes, drops_of, merges_of, panes_of
+from beamlike.machine.columnar.columns import Drops, FirstRows, Panes, drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
+from beamlike.machine.columnar.folds.base import one_chunk
 from beamlike.machine.events import Drop, Element, Pane
+from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import IntervalWindow, Window, bounds
 from beamlike.runtime.column_shard import ColumnsStepped, Pass
 from beamlike.runtime.envelope import arriving
@@ -127,7 +129,7 @@ class OutputTable:
         columns.append([row.window and self._span(row.window) for row in rows])
         columns += self.plan.operation.show([pane and pane.value for pane in panes])
         columns.append([pane and self._micros(pane.timestamp) for pane in panes])
-        columns.append([pane and _pane_row(pane) for pane in panes])
+        columns.append([pane and _pane_row(pane.info) for pane in panes])
         unit = self.plan.resolution
         shown: dict[str, Callable[[_Row], Any]] = {
             "retraction": lambda row: row.pane and row.pane.retraction,
@@ -226,14 +228,17 @@ class OutputTable:
         return table_of([columns[name] for name in self.schema.names], self.schema)
 
 
-def _pane_row(pane: Pane) -> dict[str, Any]:
+def _pane_row(info: PaneInfo) -> dict[str, Any]:
     return {
-        "timing": pane.info.timing.value,
-        "index": pane.info.index,
-        "nonspeculative_index": pane.info.nonspeculative_index,
-        "is_first": pane.info.is_first,
-        "is_last": pane.info.is_last,
+        "timing": info.timing.value,
+        "index": info.index,
+        "nonspeculative_index": info.nonspeculative_index,
+        "is_first": info.is_first,
+        "is_last": info.is_last,
     }
+
+
+_NEVER_GROUPED: Final = pa.scalar(_pane_row(NO_FIRING), PANE)
 
 
 class ColumnOutput:
@@ -266,6 +271,8 @@ class ColumnOutput:
             effects += keyed_panes(self.plan, passed)
         elif passed.panes:
             yield pa.concat_tables([self._panes(panes, passed.keys) for panes in passed.panes])
+        elif passed.first is not None and len(passed.first.row):
+            yield self._first(passed.first, passed)
         effects += keyed_drops(self.plan, passed.drops, passed.arrived, passed.judged_at)
         if effects or report is not None:
             yield self.one_by_one.build(effects, report)
@@ -279,9 +286,40 @@ class ColumnOutput:
             pa.array(panes.index == 0),
             pa.array(panes.is_last),
         ]
+        panes_column = pa.StructArray.from_arrays(pane, fields=list(PANE))
+        return self._table(
+            [column.take(of_row) for column in keys.columns],
+            panes,
+            panes.timestamp,
+            [*_values(self.plan, panes)],
+            panes_column,
+            [] if panes.retraction is None else [pa.array(panes.retraction)],
+        )
+
+    def _first(self, first: FirstRows, passed: Pass) -> pa.Table:
+        """Rows that go on as they are."""
+        assert passed.arrived is not None, "what goes on has arrived"
+        rows, key = passed.arrived.take(pa.array(first.row)), pa.array(first.key)
+        return self._table(
+            [column.take(key) for column in passed.keys.columns],
+            first,
+            rows.column("ts").to_numpy(),
+            [one_chunk(rows.column(f"value_{name}")) for name in self.plan.operation.results],
+            pa.repeat(_NEVER_GROUPED, len(key)),
+        )
+
+    def _table(
+        self,
+        keys: Sequence[pa.Array],
+        windows: Panes | FirstRows,
+        timestamp: Ints,
+        values: Sequence[pa.Array],
+        pane: pa.Array,
+        extra: Sequence[pa.Array] = (),
+    ) -> pa.Table:
         tick, types = self.plan.resolution.micros, self.one_by_one.types
-        times = {"ts": panes.timestamp, "start": panes.start, "end": panes.end}
-        count = len(panes.key)
+        times = {"ts": timestamp, "start": windows.start, "end": windows.end}
+        count = len(timestamp)
         marks = pa.nulls(count, types.marks)
         if self.plan.has_downstream:
             factor = self.plan.tick_of_rows
@@ -291,17 +329,10 @@ class ColumnOutput:
             }
             fields = [known.get(mark.name, pa.nulls(count, mark.type)) for mark in types.marks]
             marks = pa.StructArray.from_arrays(fields, fields=list(types.marks))
-        span = [_shown_times(side, tick, types.timestamp) for side in (panes.start, panes.end)]
-        arrays = [column.take(of_row) for column in keys.columns]
-        arrays += [
-            pa.StructArray.from_arrays(span, fields=list(types.window)),
-            *_values(self.plan, panes),
-            _shown_times(panes.timestamp, tick, types.timestamp),
-            pa.StructArray.from_arrays(pane, fields=list(PANE)),
-        ]
-        if panes.retraction is not None:
-            arrays.append(pa.array(panes.retraction))
-        arrays.append(marks)
+        span = [_shown_times(side, tick, types.timestamp) for side in (windows.start, windows.end)]
+        window = pa.StructArray.from_arrays(span, fields=list(types.window))
+        shown = _shown_times(timestamp, tick, types.timestamp)
+        arrays = [*keys, window, *values, shown, pane, *extra, marks]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 

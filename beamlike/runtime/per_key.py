@@ -24,6 +24,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.json_rows import scalars
+from beamlike.runtime.known_keys import KnownColumn
 from beamlike.runtime.operation import Operation, function_words
 from beamlike.runtime.options import OnError
 
@@ -163,10 +164,13 @@ class PerKeyOperation(Operation):
 
     @property
     def accumulator(self) -> AccumulatorColumns:
-        return _SavedColumn()
+        keeps = self.fn.keeps_first
+        return _SavedColumn() if keeps is None else KnownColumn(keeps)
 
     @property
-    def why_key_by_key(self) -> str:
+    def why_key_by_key(self) -> str | None:
+        if self.fn.keeps_first is not None and self.pane is None:
+            return None
         return "it calls a function with states and timers for each row"
 
     @property

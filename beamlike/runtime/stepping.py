@@ -16,9 +16,11 @@ from beamlike.errors import (
     WindowError,
 )
 from beamlike.machine.columnar.folds import FunctionRaised
+from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.column_shard import ColumnShard, ShardInPasses
+from beamlike.runtime.first_shard import FirstShard
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
 from beamlike.runtime.output import ColumnOutput, keyed_merges
@@ -54,7 +56,7 @@ class Stepper:
         column_shard: The columnar machine over it; None: it cannot do it.
     """
 
-    def __init__(self, plan: Plan, column_shard: ColumnShard | None) -> None:
+    def __init__(self, plan: Plan, column_shard: ShardInPasses | None) -> None:
         self.plan = plan
         self.column_shard, self._output = column_shard, ColumnOutput(plan)
         self._logged = set[Hashable]()
@@ -91,7 +93,7 @@ class Stepper:
         """
 
         def by_columns(
-            column_shard: ColumnShard, transaction: Store, index: Index, passes: int
+            column_shard: ShardInPasses, transaction: Store, index: Index, passes: int
         ) -> _Out:
             stepped = column_shard.step(transaction, batch, passes, index)
             report = self._report(shard, stepped.status.output_watermark)
@@ -125,7 +127,7 @@ class Stepper:
         self,
         store: Store,
         index: Index,
-        by_columns: Callable[[ColumnShard, Store, Index, int], Result],
+        by_columns: Callable[[ShardInPasses, Store, Index, int], Result],
         by_key: Callable[[Shard, Store, Index], Result],
     ) -> Result:
         """A step all at once; and if something in it does not fit, key by key.
@@ -155,10 +157,10 @@ class Stepper:
 
     def _in_passes(
         self,
-        column_shard: ColumnShard,
+        column_shard: ShardInPasses,
         store: Store,
         index: Index,
-        step: Callable[[ColumnShard, Store, Index, int], Result],
+        step: Callable[[ShardInPasses, Store, Index, int], Result],
     ) -> tuple[Result, Transaction]:
         """A step in as few passes as it fits in, each over some of the shard's buckets."""
         while True:
@@ -213,7 +215,7 @@ def stepper_of(plan: Plan) -> Stepper:
     return Stepper(plan, None if isinstance(machine, Choice) else machine)
 
 
-def _column_shard_or_reason(plan: Plan) -> ColumnShard | Choice:
+def _column_shard_or_reason(plan: Plan) -> ShardInPasses | Choice:
     """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
     if plan.machine_name == "reference":
         return Choice("reference", 'machine="reference" is set')
@@ -227,7 +229,7 @@ def _column_shard_or_reason(plan: Plan) -> ColumnShard | Choice:
         return Choice("reference", str(error))
 
 
-def _column_shard(plan: Plan) -> ColumnShard:
+def _column_shard(plan: Plan) -> ShardInPasses:
     """The columnar machine over this plan.
 
     Raises:
@@ -240,7 +242,7 @@ def _column_shard(plan: Plan) -> ColumnShard:
     for name, key in plan.keys.items():
         if not can_number(key):
             raise UnsupportedError(f"the key {name!r} has the type {key}")
-    return ColumnShard(plan)
+    return FirstShard(plan) if isinstance(plan.machine, StatefulParDo) else ColumnShard(plan)
 
 
 # -- in words --------------------------------------------------------------------------------

@@ -225,8 +225,7 @@ def test_the_plan_says_what_the_step_does_and_names_are_given() -> None:
 
     QueryTest(job, VIEWS).close()
     assert plans == [
-        "deduplicate: reference machine, because it calls a function with states and timers for "
-        "each row\n"
+        "deduplicate: columnar machine\n"
         "  window: FixedWindows(1h)\n"
         "  allowed lateness: 0 ms\n"
         "  states: seen: value BooleanCoder()\n"

@@ -26,6 +26,7 @@ __all__ = [
     "FileCache",
     "Files",
     "Keys",
+    "Sent",
     "Shape",
     "Standing",
     "Stream",
@@ -150,6 +151,48 @@ class Standing:
         else:
             keys = dice.permutation(self.open)[:size]
         return keys, _START + batch * 10_000 + dice.integers(0, 10_000, size)
+
+
+@frozen
+class Sent:
+    """Each key is sent once, and one in ten once more with the next micro-batch, at the same event
+    time: no key comes twice in a micro-batch, so it makes no difference which row comes first.
+
+    Each micro-batch covers five minutes, up to 30 s out of order, besides what is sent again.
+    """
+
+    events: int
+    batches: int
+    warm: int = 2
+    checked: int = 1_000_000
+
+    @property
+    def keys(self) -> int:
+        return self.events * self.batches
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.events,) * self.batches
+
+    @property
+    def measured(self) -> range:
+        return range(self.warm, self.batches)
+
+    def columns(self, batch: int) -> tuple[Numbers, Numbers]:
+        again = self.events // 10 if batch else 0
+        before, times_before = self._first_sent(batch - 1)
+        keys, times = self._first_sent(batch)
+        rows = np.random.default_rng((_SEED, batch, 2)).permutation(self.events)[:again]
+        keys = np.concatenate([keys[again:], before[rows]])
+        times = np.concatenate([times[again:], times_before[rows]])
+        order = np.random.default_rng((_SEED, batch, 3)).permutation(self.events)
+        return keys[order], times[order]
+
+    def _first_sent(self, batch: int) -> tuple[Numbers, Numbers]:
+        dice = np.random.default_rng((_SEED, batch + 1))
+        times = _START + batch * _SPAN + np.sort(dice.integers(0, _SPAN, self.events))
+        times -= dice.integers(0, _DISORDER, self.events)
+        return np.arange(batch * self.events, (batch + 1) * self.events), times
 
 
 def _uniform(dice: np.random.Generator, keys: int, events: int) -> Numbers:

@@ -15,7 +15,10 @@ from beamlike.model.aggregates import Aggregate
 
 __all__ = [
     "ITEMS",
+    "SENT_AGAIN",
     "Query",
+    "beamlike_first",
+    "beamlike_first_counted",
     "beamlike_fixed",
     "beamlike_lists",
     "beamlike_own_sum",
@@ -25,12 +28,15 @@ __all__ = [
     "beamlike_twice",
     "item_name",
     "native_enriched",
+    "native_first",
+    "native_first_counted",
     "native_fixed",
     "native_globally",
     "native_joined",
     "native_lists",
     "native_sessions",
     "native_twice",
+    "values_counted",
     "with_items",
 ]
 
@@ -56,6 +62,8 @@ Query = Callable[[DataFrame], DataFrame]
 DELAY: Final = "1 minute"
 GAP: Final = "2 minutes"
 FIXED: Final = "5 minutes"
+SENT_AGAIN: Final = "10 minutes"
+"""How late a row may be that is sent again, and how long its key is known."""
 ITEMS: Final = 10_000
 """Of how many items rows look up the name."""
 
@@ -125,6 +133,45 @@ def native_joined() -> Query:
 def native_lists() -> Query:
     """``session_window`` with ``collect_list``."""
     return _native(f"session_window(ts, '{GAP}')", vs="collect_list(v)")
+
+
+def native_first(df: DataFrame) -> DataFrame:
+    """``dropDuplicatesWithinWatermark``."""
+    rows = df.withWatermark("ts", SENT_AGAIN).dropDuplicatesWithinWatermark(["key"])
+    return rows.select("key", "v")
+
+
+def native_first_counted(df: DataFrame) -> DataFrame:
+    """The same before a ``window`` with a count for each value."""
+    first = df.withWatermark("ts", SENT_AGAIN).dropDuplicatesWithinWatermark(["key"])
+    counted = first.groupBy(F.window("ts", FIXED).alias("w"), "v").agg(F.count("*").alias("n"))
+    return counted.select("v", "w.start", "w.end", "n")
+
+
+def beamlike_first(df: DataFrame) -> DataFrame:
+    """`Stream.deduplicate`."""
+    return _first(df).rows.select("key", "v")
+
+
+def beamlike_first_counted(df: DataFrame) -> DataFrame:
+    """The same before `FixedWindows` with a count for each value."""
+    return _counted(_first(df))
+
+
+def values_counted(df: DataFrame) -> DataFrame:
+    """The same without `Stream.deduplicate`: what it adds is the rest."""
+    return _counted(bl.stream(df, timestamp="ts", watermark=SENT_AGAIN))
+
+
+def _first(df: DataFrame) -> Any:
+    rows = bl.stream(df, timestamp="ts", watermark=SENT_AGAIN)
+    return rows.deduplicate("key", within=SENT_AGAIN)
+
+
+def _counted(rows: Any) -> DataFrame:
+    windows = rows.window(bl.FixedWindows(FIXED)).group("v", {"n": bl.count()})
+    counted: DataFrame = windows.rows.select("v", "window.start", "window.end", "n")
+    return counted
 
 
 def _native(window: str, **aggregates: str) -> Query:

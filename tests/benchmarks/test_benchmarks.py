@@ -82,6 +82,8 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
         "enrichment": (1.0, 1.0),
         "windowed-fn": (1.0, 2.0),
         "stages": (1.0, 2.0),
+        "first-100k": (1.0, 2.0),
+        "first-500k": (1.0, 2.0),
     }
     assert works["sessions-500k"].subject.shape.sizes == (500_000,) * 8
     assert works["sparse"].subject.shape.sizes == (500_000,) * 4 + (20_000,) * 8

@@ -7,7 +7,7 @@ from attrs import evolve, field, frozen
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
+from tests.benchmarks.data import LATE_KEYS, Sent, Shape, Standing, Stream
 from tests.benchmarks.floor import empty_operators
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import (
@@ -23,6 +23,8 @@ from tests.benchmarks.queries import (
     DELAY,
     GAP,
     Query,
+    beamlike_first,
+    beamlike_first_counted,
     beamlike_fixed,
     beamlike_lists,
     beamlike_own_sum,
@@ -31,12 +33,15 @@ from tests.benchmarks.queries import (
     beamlike_tree,
     beamlike_twice,
     native_enriched,
+    native_first,
+    native_first_counted,
     native_fixed,
     native_globally,
     native_joined,
     native_lists,
     native_sessions,
     native_twice,
+    values_counted,
 )
 
 __all__ = ["ENGINES", "SWEEPS", "Bar", "Contender", "Engine", "Work", "all_works"]
@@ -269,11 +274,39 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _native(native_twice, small),
             Bar(1.0, 2.0),
         ),
+        *_first_rows(scale, batches),
         *(_sweep_of_events(events, scale) for events in _sizes(scale)),
         *(_floor(events, scale) for events in _sizes(scale)),
         *_floors(large, late, small),
         _sweep_of_touched(open_windows),
     )
+
+
+def _first_rows(scale: float, batches: int) -> Iterator[Work]:
+    """Rows that are sent again: alone, before a window, and that window without them."""
+    for events in (3_000, 100_000, 500_000):
+        shape = _sent(_scaled(events, scale), scale, batches)
+        name, counted = _short(events), _native(native_first_counted, shape)
+        first, native = _beamlike(beamlike_first, shape), _native(native_first, shape)
+        bar = None if events < _FEW else Bar(1.0, 2.0)  # fewer take what empty operators do
+        yield Work(f"first-{name}", "the first row of each key", first, native, bar)
+        both = _beamlike(beamlike_first_counted, shape)
+        yield Work(f"first-counted-{name}", "the same, counted in windows", both, counted)
+        alone = evolve(_beamlike(values_counted, shape), name="not deduplicated")
+        yield Work(f"first-window-{name}", _ALONE, both, alone, compared=None)
+        if events == 3_000:
+            floor = evolve(_empty(shape, 0.9), name="floor")
+            yield Work("floor-first", _NOTHING, floor, native, compared=None)
+
+
+def _sent(events: int, scale: float, batches: int) -> Sent:
+    """Java compiles what small micro-batches do anew in a longer run, see `_swept`."""
+    if events > _FEW or scale < 1:
+        return Sent(events, batches)
+    return Sent(events, 40, warm=20, checked=4)
+
+
+_ALONE: Final = "the same against those windows alone"
 
 
 def _sizes(scale: float) -> tuple[int, ...]:

@@ -253,13 +253,13 @@ def first_broken_streams() -> Broken:
 
 
 def test_a_columnar_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    note = column_shard._note
+    note = column_shard.note_deadlines
 
     def sleepy(index: Index, *noted: Any) -> None:
         note(index, *noted)
         too_late(index)
 
-    monkeypatch.setattr(column_shard, "_note", sleepy)
+    monkeypatch.setattr(column_shard, "note_deadlines", sleepy)
 
     broken = first_broken_streams()
 

@@ -16,6 +16,10 @@ OPEN = {
         "beamlike: bob, 7 00:05-00:21 0 new, ('ON_TIME', 1)",
         "beamlike: cy, 1 00:30-00:41 0 new, ('EARLY', 0)",
     ],
+    "deduplicate": [
+        "once: ann, 1 00:00-01:00 0 new, None",
+        "once: cy, 1 00:00-01:00 0 new, None",
+    ],
     "functions": [
         "visits: ann 00:00-01:00 0 new, None",
         "visits: bob 00:00-01:00 0 new, None",
@@ -51,6 +55,7 @@ CAME = {
         "cy 1 2 8 4.0 [7, 1] [7, 1] | 00:30-00:41 EARLY 0 withdrawn",
         "cy 1 3 10 3.3333333333333335 [7, 1, 2] [7, 2] | 00:30-00:45 ON_TIME 0 last",
     ],
+    "deduplicate": ["zoe 1 2020-01-01T09:00:00.000Z 1 | 09:00-10:00 UNKNOWN 0 last"],
     "functions": [
         "ann end [1] | 00:00-01:00 UNKNOWN 0 last",
         "ann quiet [9, 4] | 00:00-01:00 UNKNOWN 0 last",
@@ -82,6 +87,12 @@ CAME = {
 UTC_SHOWN = "datetime.timezone.utc"
 
 KEPT = {
+    "deduplicate": [
+        "ann, 1 00:00-01:00: forget '' by event at 2020-01-01 00:48, holds nothing",
+        "ann, 1 00:00-01:00: seen, value True",
+        "cy, 1 00:00-01:00: forget '' by event at 2020-01-01 00:45, holds nothing",
+        "cy, 1 00:00-01:00: seen, value True",
+    ],
     "functions": [
         "ann 00:00-01:00: first, value {'v': 1, 'at': (2020, 1, 1, 0, 1)}",
         "ann 00:00-01:00: latest, map [(1, 9)]",
@@ -156,7 +167,8 @@ def remembered(state: Any) -> list[str]:
     ]
     timers = [
         f"{timer['key']} {span(timer['start'], timer['end'])}: {timer['timer']} {timer['tag']!r} "
-        f"by {timer['domain']} at {timer['at']:%Y-%m-%d %H:%M}, holds {timer['output']:%H:%M}"
+        f"by {timer['domain']} at {timer['at']:%Y-%m-%d %H:%M}, "
+        + (f"holds {timer['output']:%H:%M}" if timer["output"] else "holds nothing")
         for timer in state.timers.to_pylist()
     ]
     return sorted(cells + timers)

@@ -224,6 +224,15 @@ def _functions(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
     return _started(visits.rows, checkpoint, keep)
 
 
+def _deduplicate(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """The first row of each user and hour."""
+    hours = bl.stream(rows, timestamp="at", watermark="10 minutes").window(
+        bl.FixedWindows("1 hour"), accumulation="discarding", allowed_lateness="2 hours"
+    )
+    first = hours.deduplicate(["user", "till"], "15 minutes", shards=2, buckets=2, name="once")
+    return _started(first.rows, checkpoint, keep)
+
+
 def _pipeline_functions(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
     """Pairs given to a function with states and a looping timer."""
     specs = beam.transforms.userstate
@@ -281,6 +290,7 @@ WORKS: Final[Mapping[str, Work]] = {
     work.name: work
     for work in (
         Work("columnar", _columnar, EARLY),
+        Work("deduplicate", _deduplicate, EARLY),
         Work("functions", _functions, EARLY),
         Work("per_key", _per_key, EARLY),
         Work("pipeline", _pipeline, EARLY, "query"),

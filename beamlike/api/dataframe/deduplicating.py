@@ -13,7 +13,7 @@ from beamlike.model.bundle import Windowed
 from beamlike.model.number_coders import BooleanCoder
 from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, StateSpec, TimeDomain, TimerSpec
-from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+from beamlike.model.stateful import DueTimer, KeepsFirst, StatefulFn, UserStates
 
 _SEEN: Final = ReadModifyWriteStateSpec("seen", BooleanCoder())
 
@@ -36,7 +36,6 @@ class FirstOfKey(StatefulFn):
     by_event_time: bool
     resolution: Resolution = MILLISECONDS
 
-    keeps_first: bool = attrs.field(init=False, default=True)
     states: Mapping[str, StateSpec] = attrs.field(init=False, factory=lambda: {_SEEN.name: _SEEN})
     timers: Mapping[str, TimerSpec] = attrs.field(init=False)
 
@@ -44,6 +43,10 @@ class FirstOfKey(StatefulFn):
     def _timer(self) -> Mapping[str, TimerSpec]:
         domain = TimeDomain.WATERMARK if self.by_event_time else TimeDomain.REAL_TIME
         return {"forget": TimerSpec("forget", domain)}
+
+    @property
+    def keeps_first(self) -> KeepsFirst:  # type: ignore[override]
+        return KeepsFirst(_SEEN, self.timers["forget"], self.within)
 
     def in_resolution(self, resolution: Resolution) -> "FirstOfKey":
         return rescaled(self, resolution, "within")

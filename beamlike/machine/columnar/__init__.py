@@ -14,5 +14,6 @@ Then a step: `assign` (a bundle's elements with their windows), `sweep` (which w
 (what makes an element late), `merging` (what becomes of the state of windows that merge), `adding`
 (the windows that a bundle concerns, and elements that reach theirs), `session_ids` (names of
 sessions), `emission` (panes, whether they are as before, and what is left after them), `step` (a
-bundle, a watermark, the clock), `lifting` (elements combined before they arrive).
+bundle, a watermark, the clock), `lifting` (elements combined before they arrive). `first` groups
+nothing: it lets the first element of each key and window go on.
 """

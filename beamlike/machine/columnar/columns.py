@@ -230,6 +230,17 @@ class Panes:
 
 
 @attrs.frozen(eq=False)
+class FirstRows:
+    """Elements that go on as they are: ``row`` is the element's place in the bundle, ``key`` the
+    number of its key, and ``start`` and ``end`` are its window's."""
+
+    row: Ints
+    key: Ints
+    start: Ints
+    end: Ints
+
+
+@attrs.frozen(eq=False)
 class Drops:
     """Elements that a window did not accept: ``row`` is the element's place in the bundle.
 

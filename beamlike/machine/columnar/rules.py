@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -19,6 +19,9 @@ from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
+
+LONGEST: Final = 2**62
+"""The length of time that 64 bits cannot add to an instant."""
 
 
 class ColumnRules:
@@ -119,7 +122,7 @@ def _check_durations(strategy: WindowingStrategy) -> None:
     )
     durations = [(part, it) for part, it in fields if isinstance(it, int)]
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
-        if abs(duration) >= 2**62:
+        if abs(duration) >= LONGEST:
             raise UnsupportedError(
                 f"{strategy.resolution.show_duration(duration)} of {whose} are more than 64 bits "
                 "can add up"

@@ -56,7 +56,7 @@ class StatefulParDo(UngroupedMachine):
     ) -> None:
         if not already_merged:
             refuse_merging(window_fn)
-        self.window_fn, self.fn = window_fn, fn
+        self.window_fn, self.fn, self.already_merged = window_fn, fn, already_merged
         self.resolution = window_fn.resolution
         self.allowed_lateness = self.resolution.duration(allowed_lateness, "allowed_lateness")
         self.on_error = option(OnFailure, on_error, "on_error")

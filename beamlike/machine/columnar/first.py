@@ -1,0 +1,131 @@
+"""The first element of each key and window: elements of many keys at once.
+
+It does what `beamlike.machine.userstate` does with a function that keeps the first element, see
+`beamlike.model.stateful.KeepsFirst`: an element goes on if its key is not known in its window, and
+makes it known until an instant of one of the clocks. Elements of a bundle are compared with all
+that were known before it and with those before them, and only then is forgotten what is over.
+"""
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar.arrays import NEVER, Bools, Ints, keep, nothing
+from beamlike.machine.columnar.assign import Incoming, PlainBundle, check_assignable
+from beamlike.machine.columnar.columns import Arrivals, Drops, FirstRows
+from beamlike.machine.columnar.late import missed_by
+from beamlike.machine.columnar.rules import LONGEST
+
+if TYPE_CHECKING:
+    from beamlike.machine.userstate.machine import StatefulParDo
+
+
+@attrs.frozen(eq=False)
+class Known:
+    """Keys that are known in a window, in rows. ``until`` is what the clock has to pass for the key
+    to be forgotten."""
+
+    key: Ints
+    start: Ints
+    end: Ints
+    until: Ints
+
+
+class FirstOfKeys:
+    """Lets the first element of each key and window go on.
+
+    Args:
+        machine: What does the same key by key.
+
+    Raises:
+        UnsupportedError: Only that can do it.
+    """
+
+    def __init__(self, machine: "StatefulParDo") -> None:
+        assert machine.fn.keeps_first is not None, "only first elements are kept"
+        if not machine.already_merged:  # else each element comes in its window
+            check_assignable(machine.window_fn)
+        self.keeps = machine.fn.keeps_first
+        self.window_fn, self.by_event_time = machine.window_fn, self.keeps.timer.is_event_time
+        self._within, self._lateness = self.keeps.within, machine.allowed_lateness
+        self._last = machine.resolution.end_of_global_window
+        for span, argument in ((self._within, "within"), (self._lateness, "allowed_lateness")):
+            if span >= LONGEST:
+                raise UnsupportedError(f"{argument} is more than 64 bits can add up")
+
+    def deadlines(self, end: Ints, until: Ints) -> tuple[Ints, Ints]:
+        """The event time and the processing time that have to be passed for a key to be forgotten.
+
+        Args:
+            end: Where its windows end.
+            until: See `Known`.
+        """
+        event = self._expiry(end) + 1  # a window is forgotten a tick after it
+        if self.by_event_time:
+            return np.minimum(event, until), np.full(len(end), NEVER, np.int64)
+        return event, until
+
+    def take(
+        self, known: Known, arrivals: Arrivals, watermark: int, clock: int
+    ) -> tuple[FirstRows, Known, list[Drops]]:
+        """The elements that go on, in their order, the keys that are known by them, and the drops.
+
+        Args:
+            known: The keys that are known before.
+            arrivals: The elements.
+            watermark: The watermark that judges them.
+            clock: Processing time.
+        """
+        incoming = PlainBundle(arrivals).incoming(self.window_fn)
+        missed, drops = missed_by(watermark, self._expiry(incoming.end)), list[Drops]()
+        late = missed > 0
+        if late.any():
+            gone, none = keep(incoming, late), nothing(int(late.sum()))
+            drops = [Drops(gone.row, gone.start, gone.end, missed[late], none, none)]
+            incoming = keep(incoming, ~late)
+        first = self._first(known, incoming)
+        row, key, start, end = (
+            column[first] for column in (incoming.row, incoming.key, incoming.start, incoming.end)
+        )
+        if self.by_event_time:
+            until = np.minimum(self._later(incoming.at[first], self._within), self._expiry(end))
+        else:
+            until = np.full(len(first), clock + self._within, np.int64)
+        return FirstRows(row, key, start, end), Known(key, start, end, until), drops
+
+    def _first(self, known: Known, incoming: Incoming) -> Ints:
+        """The places of those that are the first of their key and window."""
+        key, start, end = (
+            np.concatenate([getattr(known, name), getattr(incoming, name)])
+            for name in ("key", "start", "end")
+        )
+        number = key
+        for bound in (start, end):
+            if len(bound) and (bound != bound[0]).any():
+                places, count = _numbered(bound)
+                number, _ = _numbered(number * count + places)
+        place = np.arange(len(number), dtype=np.int64)
+        first = np.full(int(number.max(initial=-1)) + 1, -1, np.int64)
+        first[number[::-1]] = place[::-1]  # the first of each is written last
+        is_first: Bools = first[number] == place
+        new: Ints = np.nonzero(is_first[len(known.key) :])[0]
+        return new
+
+    def _expiry(self, end: Ints) -> Ints:
+        """The last watermark at which elements are taken in windows that end there."""
+        return self._later(end - 1, self._lateness)
+
+    def _later(self, instants: Ints, span: int) -> Ints:
+        """So long after these instants, at most the end of the global window."""
+        # Cut before they are added: the sum may be more than 64 bits hold.
+        return np.minimum(instants, self._last - span) + span
+
+
+def _numbered(values: Ints) -> tuple[Ints, int]:
+    """The number of each value among the different ones, in order of appearance, and how many
+    these are."""
+    encoded = pa.array(values).dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
