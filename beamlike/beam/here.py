@@ -35,7 +35,6 @@ HERE: Final[Mapping[str, str]] = {
     "coders.typecoders": f"{_P}.coders",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.files:BeamIOError",
-    "io.kafka": f"{_IO}.kafka",
     "io.textio": f"{_IO}.text",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",

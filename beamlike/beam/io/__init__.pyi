@@ -5,5 +5,4 @@ from beamlike.api.pipelines.io.text import ReadFromText as ReadFromText
 from beamlike.api.pipelines.io.text import ReadFromTextWithFilename as ReadFromTextWithFilename
 from beamlike.api.pipelines.io.text import WriteToText as WriteToText
 from beamlike.beam.io import filesystem as filesystem
-from beamlike.beam.io import kafka as kafka
 from beamlike.beam.io import textio as textio
