@@ -14,7 +14,6 @@ from typing import Any, Final
 _M: Final = "beamlike.model"
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
-_IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "": f"{_M}.options:AccumulationMode,ClosingBehavior,OnTimeBehavior {_M}.panes:Timing "
@@ -33,9 +32,8 @@ HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
-    "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
-    f"BeamIOError={_IO}.files:BeamIOError",
-    "io.textio": f"{_IO}.text",
+    "io.filesystem": f"{_P}.text_files:BeamIOError,CompressionTypes",
+    "io.textio": f"{_P}.text_files",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
