@@ -44,7 +44,6 @@ from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
-from beamlike.api.pipelines.python.times import ApplyPerKey as ApplyPerKey
 from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.times import WithTimestamps as WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
@@ -128,7 +127,6 @@ __all__ = [
     "AfterProcessingTime",
     "AfterWatermark",
     "Always",
-    "ApplyPerKey",
     "AsDict",
     "AsIter",
     "AsList",

@@ -25,7 +25,7 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.result:PipelineResult,PipelineState "
     f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
     f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
-    f"{_P}.python.times:ApplyPerKey,WithTimestamps "
+    f"{_P}.python.times:WithTimestamps "
     f"{_P}.python.window_fns:FixedWindows,GlobalWindows,NonMergingWindowFn,Sessions,SlidingWindows,"
     f"WindowFn {_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
     f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",

@@ -6,18 +6,14 @@ Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-import attrs
-
-from beamlike.api.pipelines import stateful, times
+from beamlike.api.pipelines import times
 from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import TimestampedValue
-from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.variables import R
-from beamlike.model.fingerprint import stable_repr
+from beamlike.api.pipelines.transform import PTransform
 
 __all__ = ["Reify", "WithTimestamps"]
 
@@ -107,39 +103,3 @@ class Reify:
         ) -> Iterable[Any]:
             key, value = element
             yield key, (value, timestamp, window)
-
-
-class ApplyPerKey(stateful.ApplyPerKey[R]):
-    """Pairs of key and value, given one by one to a function with a state for each key and
-    window.
-
-    Args:
-        fn: Called with the state (None at first), a pair and its event time, a `Timestamp`.
-            Returns the new state, None to remove it, and a list of outputs. It leaves
-            the old state as it was.
-
-    Raises:
-        PipelineError: It is no function; when it is applied: the windows merge.
-
-    Source: Scio ``applyPerKeyDoFn``; Beam's state and timers are not here.
-    """
-
-    def __init__(self, fn: Callable[[Any, Any, Timestamp], tuple[Any, Iterable[R]]]) -> None:
-        super().__init__(_Timestamped(fn) if callable(fn) else fn)
-        self.function = fn
-
-    def default_label(self) -> str:
-        return f"ApplyPerKey({function_label(self.function)})"
-
-
-@attrs.frozen
-class _Timestamped:
-    """A function of a `Timestamp` as one of milliseconds."""
-
-    fn: Callable[[Any, Any, Timestamp], Any]
-
-    def __call__(self, state: Any, pair: Any, timestamp: int) -> Any:
-        return self.fn(state, pair, Timestamp.of_millis(timestamp))
-
-    def __repr__(self) -> str:
-        return stable_repr(self.fn)

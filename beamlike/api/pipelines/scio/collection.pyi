@@ -290,26 +290,15 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
             PipelineError: It is not a number of 1 or more and not a function; when a verb follows:
                 elements cannot be combined before they are grouped.
         """
-    @overload
-    def apply_per_key(self: Pairs[K, V], fn: DoFn[Any, U]) -> SCollection[U]: ...
-    @overload
-    def apply_per_key(
-        self: Pairs[K, V], fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
-    ) -> Pairs[K, U]:
-        """Each value given to a function with a state for its key and window, or to a `DoFn`.
+    def apply_per_key(self: Pairs[K, V], fn: DoFn[Any, U]) -> SCollection[U]:
+        """A `beamlike.beam.DoFn` over each pair, which may have states and timers for key and window.
 
-        Nothing is grouped: what the function answers comes out at once, in the window, at the time and
-        of the pane of its pair. A pair whose window has expired is dropped, and the state of a window
-        is removed then.
-
-        Args:
-            fn: A `beamlike.beam.DoFn` of pairs, with states and timers. Or a function with one state:
-                called with the state (None at first), a value and its event time (ms), it returns the
-                new state, None to remove it, and a list of outputs under the same key. It leaves the
-                old state as it was.
+        Nothing is grouped: what it answers comes out at once, in the window, at the time and of the
+        pane of its pair. A pair whose window has expired is dropped, and the states of a window are
+        removed then.
 
         Raises:
-            PipelineError: The windows merge, or the function is neither.
+            PipelineError: The windows merge, or it is not a `DoFn`.
 
         Source: Scio ``applyPerKeyDoFn``.
         """
