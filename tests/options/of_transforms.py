@@ -112,10 +112,6 @@ RUNS: Final[dict[str, Differs]] = {
             on_time_behavior="fire_if_non_empty",
         ),
     ),
-    "beam.ToString.Iterables.delimiter": Differs(
-        lambda: on_words(beam.ToString.Iterables()),
-        lambda: on_words(beam.ToString.Iterables(delimiter="-")),
-    ),
     "beam.WithTimestamps.allowed_timestamp_skew": Differs(
         lambda: beamed(lambda numbers: numbers | beam.WithTimestamps(lambda n: n)),
         lambda: beamed(

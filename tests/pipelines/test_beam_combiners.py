@@ -326,19 +326,6 @@ def test_any_elements_as_they_are():
         combiners.Sample.Any(-1)
 
 
-def test_combine_functions_for_each_place_of_a_tuple():
-    largest_and_mean = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
-    assert of(beam.CombineGlobally(largest_and_mean), (1, 2), (5, 4)) == [(5, 3.0)]
-    assert of(beam.CombinePerKey(largest_and_mean), ("k", (1, 2))) == [("k", (1, 2.0))]
-    both = beam.CombineGlobally(largest_and_mean.with_common_input())
-    assert of(both, 1, 2, 6) == [(6, 3.0)]
-    same = combiners.SingleInputTupleCombineFn(sum, Average())
-    assert of(beam.CombineGlobally(same), 1, 2, 6) == [(9, 3.0)]
-    check_combine_fn(same, [1, 2, 6])
-    with pytest.raises(PipelineError, match="TupleCombineFn needs a combine function or a func"):
-        combiners.TupleCombineFn(5)
-
-
 def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():
     combine = beam.CombinePerKey(Average()).combine
     check_combine_fn(combine, [1.0, 2.0, 5.0, 2.0])

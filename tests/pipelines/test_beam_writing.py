@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.testing.test_pipeline import TestPipeline
-from beamlike.beam.testing.util import assert_that
 from beamlike.errors import PipelineError
 
 
@@ -125,12 +123,3 @@ def test_a_generator_is_hinted_by_what_it_yields() -> None:
 
     letters = beam.Pipeline() | beam.Create([12]) | beam.FlatMap(digits)
     assert letters.declared_type is str
-
-
-def test_a_function_that_the_harness_makes_is_asserted() -> None:
-    def check(elements: list[int]) -> None:
-        assert sorted(elements) == [1, 2]
-
-    check.__module__ = "beamlike.testing.pipelines.beam_matchers"  # as of `matches_all`
-    with TestPipeline() as pipeline:
-        assert_that(pipeline | beam.Create([1, 2]), check)
