@@ -162,9 +162,6 @@ RUNS: Final[dict[str, Differs]] = {
     "scio.SCollection.partition.fn": Differs(
         lambda: partitions(2), lambda: partitions(2, lambda n: 0)
     ),
-    "scio.SCollection.sample_weighted.seed": verb(
-        "sample_weighted", 2.0, lambda n: 1.0, values=tuple(range(9)), seed=5
-    ),
     "scio.SCollection.sample_by_key.sample_size": Differs(
         lambda: scio(lambda numbers: numbers.sample_by_key(), *PAIRS),
         lambda: scio(lambda numbers: numbers.sample_by_key(sample_size=1), *PAIRS),

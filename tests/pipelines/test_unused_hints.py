@@ -8,7 +8,6 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, UnusedHintWarning
-from beamlike.testing import TestPipeline
 
 AT_ITS_END = "run() returns when all has run; leave it out"
 
@@ -56,13 +55,6 @@ def warned(build: Callable[[], Any]) -> list[str]:
                 "runs; leave it out"
             ],
         ),
-        (
-            lambda: TestPipeline(blocking=False, timeout=5).run(),
-            [
-                f"TestPipeline: blocking=False has no effect: {AT_ITS_END}",
-                f"TestPipeline: timeout=5 has no effect: {AT_ITS_END}",
-            ],
-        ),
     ],
 )
 def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
@@ -78,7 +70,6 @@ def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
         lambda: beam.Create([1], reshuffle=True),
         lambda: beam.Reshuffle(),
         beam.runners.DirectRunner,
-        lambda: TestPipeline(blocking=True, timeout=None).run(),
     ],
 )
 def test_what_is_done_anyway_is_not_warned_of(build: Callable[[], Any]) -> None:

@@ -580,22 +580,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
             PipelineError: A number or a fraction that makes no sample.
             TransformError: In the run: an element is not plain data.
         """
-    def sample_weighted(
-        self: SCollection[T], total_weight: float, cost: Callable[[T], float], *, seed: int = 0
-    ) -> SCollection[list[T]]:
-        """Elements drawn without replacement that cost so much together at most, as a list.
-
-        The same elements at the same times give the same sample. Elements are plain data.
-
-        Args:
-            total_weight: What they cost together at most.
-            cost: What an element costs, 0 or more.
-            seed: For another sample, any whole number.
-
-        Raises:
-            PipelineError: The total is not a number of 0 or more, or the cost not a function.
-            TransformError: In the run: an element costs less than 0.
-        """
     def take(self: SCollection[T], num: int) -> SCollection[T]:
         """Any elements, so many at most of each pane."""
     def distinct(self: SCollection[T]) -> SCollection[T]:
@@ -743,16 +727,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
         self: Pairs[K, V], rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]
     ) -> Pairs[K, tuple[V, W | None]]:
         """Values as of `hash_join`; one whose key the other side does not have comes with None."""
-    def hash_full_outer_join(
-        self: Pairs[K, V], rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]
-    ) -> Pairs[K, tuple[V | None, W | None]]:
-        """Values as of `hash_left_outer_join`; what no element has looked up comes with None as well.
-
-        That is known only when all elements of the window have been seen: it comes out with the panes
-        of a grouping, in the windows of this side. Each pane has all that no element has looked up so
-        far. Where both sides have equal windows, the elements of one are enough; where they differ, a
-        window without elements on this side says nothing of the other.
-        """
     def hash_intersect_by_key(
         self: Pairs[K, V], rhs: SCollection[K] | SideInput[Set[K]]
     ) -> Pairs[K, V]:
