@@ -43,7 +43,8 @@ _NOT_WRITTEN: Final = (
     *("max_records_per_shard", "max_bytes_per_shard", "skip_if_empty", "triggering_frequency"),
 )
 """Arguments that only Beam's own SDK takes."""
-_CODECS: Final[Mapping[str, str | None]] = {
+Compression = Literal["auto", "bzip2", "gzip", "lzma", "uncompressed", "zstd"]
+_CODECS: Final[Mapping[Compression, str | None]] = {
     **{"auto": "infer", "bzip2": "bz2", "gzip": "gzip"},
     **{"lzma": "xz", "uncompressed": None, "zstd": "zstd"},
 }
@@ -57,7 +58,12 @@ class BeamIOError(PipelineError, OSError):
 class CompressionTypes:
     """How a file is compressed."""
 
-    AUTO, BZIP2, GZIP, LZMA, UNCOMPRESSED, ZSTD = sorted(_CODECS)
+    AUTO: Final = "auto"
+    BZIP2: Final = "bzip2"
+    GZIP: Final = "gzip"
+    LZMA: Final = "lzma"
+    UNCOMPRESSED: Final = "uncompressed"
+    ZSTD: Final = "zstd"
 
 
 def _check_compression(compression_type: object) -> None:
@@ -107,7 +113,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 @contextmanager
-def _opened(path: str, mode: Literal["rb", "wb"], compression: str) -> Iterator[IO[bytes]]:
+def _opened(path: str, mode: Literal["rb", "wb"], compression: Compression) -> Iterator[IO[bytes]]:
     """An open file, whose content is without its compression. Folders of a new file are made.
 
     Raises:
@@ -163,7 +169,7 @@ class _ReadFiles(DoFn[str, Any]):
 
     def __init__(
         self,
-        compression: str,
+        compression: Compression,
         strip_newlines: bool,
         coder: Coder,
         skip_header_lines: int,
@@ -216,7 +222,7 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
         self,
         file_pattern: str,
         *,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         strip_trailing_newlines: bool = True,
         coder: Coder = _UTF8,
         validate: bool = True,
@@ -257,7 +263,7 @@ class ReadAllFromText(PTransform[PCollection[str], PCollection[Any]]):
     def __init__(
         self,
         *,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         strip_trailing_newlines: bool = True,
         validate: bool = False,
         coder: Coder = _UTF8,
@@ -313,7 +319,7 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         num_shards: int = 0,
         shard_name_template: str | None = None,
         coder: Coder | None = None,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
         **others: Any,
