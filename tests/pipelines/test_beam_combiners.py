@@ -194,15 +194,6 @@ def test_a_function_of_that_shape_may_have_a_setup_alone(host: Any):
     assert [came.element.value for came in result.out_of(total.edge)] == [3]
 
 
-@pytest.mark.parametrize("transform", [beam.CombineGlobally, beam.CombineValues])
-def test_a_function_of_all_values_is_a_combine_function(transform: Any):
-    largest = beam.CombineFn.from_callable(max)
-    elements = [("a", [3, 5])] if transform is beam.CombineValues else [3, 5]
-    assert of(transform(largest), *elements) == [5 if elements == [3, 5] else ("a", 5)]
-    with pytest.raises(PipelineError, match=r"^a combine function or a function is needed, got 7$"):
-        beam.CombineFn.from_callable(7)  # type: ignore[arg-type]
-
-
 class Shares(beam.CombineFn[float, float]):
     """What part of a sum one is: none of a sum of zero, from no elements or not."""
 

@@ -92,11 +92,11 @@ def test_metrics_are_found_by_themselves() -> None:
     assert pipeline.result is not None
     wanted = beam.MetricsFilter().with_name("seen").with_namespace(Model)
     (found,) = pipeline.result.metrics().query(wanted)["counters"]
-    assert (found.result, found.key.metric.namespace) == (2, beam.Metrics.get_namespace(Model))
+    assert (found.result, found.key.metric.namespace) == (2, f"{__name__}.Model")
     assert beam.MetricResults.matches(None, found.key)
     assert not beam.MetricResults.matches(beam.MetricsFilter().with_name("other"), found.key)
     with pytest.raises(PipelineError, match="the namespace of a metric must be a text"):
-        beam.Metrics.get_namespace(3)  # type: ignore[arg-type]
+        beam.Metrics.counter(3, "seen")  # type: ignore[arg-type]
 
 
 def test_a_step_is_named_with_or_without_those_around_it() -> None:

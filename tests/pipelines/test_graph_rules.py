@@ -132,7 +132,7 @@ def test_a_transform_is_applied_by_a_call_too():
     numbers = pipeline.apply(beam.Create([1]), label="Numbers")
     texts = numbers.apply(beam.Map(str), label="Texts")
     again = pipeline.apply(beam.Map(str), numbers)
-    assert pipeline.applied_labels == {"Numbers", "Texts", "Map(str)"}
+    assert [*pipeline.tree.labels] == ["Numbers", "Texts", "Map(str)"]
     assert (values(texts), values(again)) == (["1"], ["1"])
 
 

@@ -19,6 +19,7 @@ INSTEAD: Final = {
     "sparse_lookup": "cogroup(...), whose lists have what each side has for a key",
     "batch_byte_sized": "batch_weighted(..., len) for texts or bytes",
     "batch_byte_sized_by_key": "batch_weighted_by_key(..., len) for texts or bytes",
+    "union_all": "union(...), or ScioContext.union_all([...])",
     "sample_byte_sized": "sample(...) of a number of elements",
     "sample_weighted": "aggregate(...) with a combine function that adds up what elements cost",
     "hash_full_outer_join": "full_outer_join(...)",

@@ -254,13 +254,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
 
         A value that would make a list cost too much begins the next one.
         """
-    @staticmethod
-    def union_all(collections: Iterable[SCollection[T]]) -> SCollection[T]:
-        """The elements of several collections as one; ``SCollection.union_all([one, other])``.
-
-        Raises:
-            PipelineError: There are none, see ``ScioContext.union_all``.
-        """
     def keys(self: Pairs[K, V]) -> SCollection[K]:
         """The keys."""
     def values(self: Pairs[K, V]) -> SCollection[V]:
