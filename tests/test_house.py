@@ -23,7 +23,7 @@ ROOMS = {
     "beamlike/api": 900,
     "beamlike/api/dataframe": 3_600,
     "beamlike/api/kafka": 900,
-    "beamlike/api/pipelines": 13_500,
+    "beamlike/api/pipelines": 11_800,
     "beamlike/beam": 500,
     "beamlike/cli": 2_600,
     "beamlike/demo": 1_100,
@@ -40,8 +40,8 @@ ROOMS = {
     "beamlike/runners": 4_300,
     "beamlike/runtime": 15_700,
     "beamlike/viz": 5_400,
-    "testing": 10_700,
-    "tests": 143_600,
+    "testing": 10_500,
+    "tests": 143_000,
 }
 
 WORDS = {

@@ -208,11 +208,11 @@ class DoFnInvoker(Do):
         call, (args, kwargs) = self.fn.called(), self.arguments
         asked = {name: _column(param, bundle) for name, param in self.asked.items()}
         elements = [bundle.values] if self.takes_element else []
-        beside = {**{name: repeat(argument) for name, argument in kwargs.items()}, **asked}
-        names = self._next_names[: len(beside)]
-        if elements and not args and beside.keys() == {*names}:
+        by_name = {**{name: repeat(argument) for name, argument in kwargs.items()}, **asked}
+        names = self._next_names[: len(by_name)]
+        if elements and not args and by_name.keys() == {*names}:
             # By place a call takes half as long.
-            return map(call, *elements, *(beside[name] for name in names))
+            return map(call, *elements, *(by_name[name] for name in names))
         call = partial(_named, call, [*asked], self.takes_element, args, kwargs)
         return map(call, *elements, *asked.values())
 
