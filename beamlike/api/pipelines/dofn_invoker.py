@@ -23,7 +23,7 @@ from beamlike.model.copies import own_copies
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
-from beamlike.safe_text import USER_RAISED
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -49,6 +49,9 @@ _STATE_HERE: Final = (
     "ParDo(...) of it"
 )
 
+Instead = Callable[[Any, UserRaised], TaggedOutput | None]
+"""What comes out for an element that a function raised for; None: that is a failure."""
+
 _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "StateParam": ("a state", _STATE_HERE),
     "TimerParam": ("a timer", _STATE_HERE),
@@ -73,6 +76,8 @@ class DoFnInvoker(Do):
             last.
         kwargs: Given to each call, likewise.
         tags: The outputs that have names; None if any name will do.
+        instead: What comes out for an element that the function raised for, in place of all that it
+            made of that; None if it is a failure.
 
     Raises:
         PipelineError: The function asks for what there is not, such as a state.
@@ -86,10 +91,11 @@ class DoFnInvoker(Do):
         kwargs: Mapping[str, Any],
         tags: frozenset[str] | None,
         label: str,
+        instead: Instead | None = None,
         *,
         stateful: bool = False,
     ) -> None:
-        self.fn, self.tags, self.label = fn, tags, label
+        self.fn, self.tags, self.label, self.instead = fn, tags, label, instead
         self.args = tuple(_viewed(argument, label) for argument in args)
         self.kwargs = {name: _viewed(argument, label) for name, argument in kwargs.items()}
         arguments = (*self.args, *self.kwargs.values())
@@ -144,8 +150,9 @@ class DoFnInvoker(Do):
         }
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        columns = made_of_columns(self.fn.called(), bundle)
-        if columns is not None and self.fn.plain() is Plain.MADE:
+        plain = self.fn.plain() if self.instead is None else Plain.LISTED
+        columns = made_of_columns(self.fn.called(), bundle) if plain is Plain.MADE else None
+        if columns is not None:
             return [(MAIN, columns)]
         if self.sees_window:
             exploded, _ = bundle.one_window_each()
@@ -153,7 +160,7 @@ class DoFnInvoker(Do):
                 exploded = exploded.with_values(own_copies(exploded.values))
             bundle = exploded
         # Only the columns are touched that the function asks for.
-        if self.fn.plain() is Plain.LISTED:
+        if plain is Plain.LISTED:
             return self._listed(bundle)
         answers, values = self._answers(bundle), list[Any]()
         try:
@@ -162,7 +169,7 @@ class DoFnInvoker(Do):
                 raise StopIteration  # by the function: to what calls it that is its end
         except USER_RAISED as cause:
             raise RaisedFor(bundle[len(values)]) from cause
-        if self.fn.plain() is Plain.KEPT:
+        if plain is Plain.KEPT:
             return [(MAIN, bundle.at([place for place, keeps in enumerate(values) if keeps]))]
         if _are_elements(values):
             return [(MAIN, bundle.with_values(values))]
@@ -206,6 +213,8 @@ class DoFnInvoker(Do):
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
         """What the function answers for each element, when it is asked for."""
         call, (args, kwargs) = self.fn.called(), self.arguments
+        if self.instead is not None:
+            call = partial(_handled, self.fn.process, self.instead)
         asked = {name: _column(param, bundle) for name, param in self.asked.items()}
         elements = [bundle.values] if self.takes_element else []
         by_name = {**{name: repeat(argument) for name, argument in kwargs.items()}, **asked}
@@ -327,6 +336,19 @@ def _seen(argument: Any) -> Any:
 def _column(param: Param, bundle: Bundle) -> Iterable[Any]:
     column = _COLUMN[param.name](bundle)
     return column if param.shown is None else map(param.shown, column)
+
+
+def _handled(process: Callable[..., Any], instead: Instead, *args: Any, **kwargs: Any) -> Any:
+    """What a function lists for an element, or what comes out in place of all that."""
+    try:
+        answer = process(*args, **kwargs)
+        return () if answer is None else list(answer)
+    except USER_RAISED as error:
+        element = args[0] if args else next(iter(kwargs.values()), None)
+        output = instead(element, error)
+        if output is None:
+            raise
+        return [output]
 
 
 def _named(

@@ -60,16 +60,6 @@ class Catching(DoFn[Any, Any]):
             return [TaggedOutput(self.FAILED, (element, error))]
 
 
-class Copies(DoFn[T, T]):
-    """Each element as often as a function of it and its event time (ms) says."""
-
-    def __init__(self, copies: Callable[[T, int], int]) -> None:
-        self.copies = copies
-
-    def process(self, element: T, timestamp: int = DoFn.TimestampParam) -> list[T]:
-        return [element] * self.copies(element, timestamp)
-
-
 class Batching(DoFn[T, list[T]]):
     """Elements in lists of one size, in their windows, within each bundle.
 
