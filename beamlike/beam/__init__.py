@@ -13,7 +13,7 @@ A number that is a time or a duration counts seconds, as in Beam Python, in what
 what comes out: windows, lateness, triggers, `TimestampedValue`, `WithTimestamps`,
 `allowed_timestamp_skew`, what `FromDataFrame` and ``Pipeline.run`` wait for. Texts such as
 ``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and ``datetime`` do as well. What functions are
-given (``DoFn.TimestampParam``, the bounds of windows, what `Reify` shows) is a `Timestamp`, exact
+given (``DoFn.TimestampParam``, the bounds of windows) is a `Timestamp`, exact
 to the millisecond: what is finer is rounded down where it enters a pipeline.
 
 ``beamlike`` itself, ``beamlike.scio`` and ``beamlike.testing`` count milliseconds. Their windows,

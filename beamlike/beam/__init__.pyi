@@ -35,7 +35,6 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
-from beamlike.api.pipelines.pairs import ToString as ToString
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
@@ -44,16 +43,12 @@ from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
-from beamlike.api.pipelines.python.times import ApplyPerKey as ApplyPerKey
-from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.times import WithTimestamps as WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.window_fns import FixedWindows as FixedWindows
 from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
-from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.window_fns import Sessions as Sessions
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
-from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import AfterProcessingTime as AfterProcessingTime
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
@@ -73,9 +68,7 @@ from beamlike.api.pipelines.views import AsIter as AsIter
 from beamlike.api.pipelines.views import AsList as AsList
 from beamlike.api.pipelines.views import AsMultiMap as AsMultiMap
 from beamlike.api.pipelines.views import AsSingleton as AsSingleton
-from beamlike.api.pipelines.waiting import WaitOn as WaitOn
 from beamlike.api.pipelines.windowing import Flatten as Flatten
-from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
 from beamlike.api.pipelines.windowing import Remerge as Remerge
 from beamlike.beam import coders as coders
 from beamlike.beam import error as error
@@ -128,7 +121,6 @@ __all__ = [
     "AfterProcessingTime",
     "AfterWatermark",
     "Always",
-    "ApplyPerKey",
     "AsDict",
     "AsIter",
     "AsList",
@@ -152,7 +144,6 @@ __all__ = [
     "FlatMap",
     "FlatMapTuple",
     "Flatten",
-    "FlattenWith",
     "FromDataFrame",
     "Gauge",
     "GlobalWindow",
@@ -171,7 +162,6 @@ __all__ = [
     "Metrics",
     "MetricsFilter",
     "Never",
-    "NonMergingWindowFn",
     "OnTimeBehavior",
     "OrFinally",
     "PCollection",
@@ -184,7 +174,6 @@ __all__ = [
     "PipelineOptions",
     "PipelineResult",
     "PipelineState",
-    "Reify",
     "Remerge",
     "RemoveDuplicates",
     "Repeatedly",
@@ -200,10 +189,7 @@ __all__ = [
     "TimestampCombiner",
     "TimestampedValue",
     "Timing",
-    "ToString",
     "Values",
-    "WaitOn",
-    "WindowFn",
     "WindowInto",
     "WindowedValue",
     "WithKeys",

@@ -14,7 +14,6 @@ from typing import Any, Final
 _M: Final = "beamlike.model"
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
-_IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "": f"{_M}.options:AccumulationMode,ClosingBehavior,OnTimeBehavior {_M}.panes:Timing "
@@ -26,17 +25,15 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.result:PipelineResult,PipelineState "
     f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
     f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
-    f"{_P}.python.times:ApplyPerKey,WithTimestamps "
-    f"{_P}.python.window_fns:FixedWindows,GlobalWindows,NonMergingWindowFn,Sessions,SlidingWindows,"
-    f"WindowFn {_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
+    f"{_P}.python.times:WithTimestamps "
+    f"{_P}.python.window_fns:FixedWindows,GlobalWindows,Sessions,SlidingWindows "
+    f"{_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
     f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders {_P}.python.window_fns",
+    "coders.coders": f"{_P}.coders",
     "coders.typecoders": f"{_P}.coders",
-    "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
-    f"BeamIOError={_IO}.files:BeamIOError",
-    "io.kafka": f"{_IO}.kafka",
-    "io.textio": f"{_IO}.text",
+    "io.filesystem": f"{_P}.text_files:BeamIOError,CompressionTypes",
+    "io.textio": f"{_P}.text_files",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
@@ -55,7 +52,6 @@ HERE: Final[Mapping[str, str]] = {
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
-    "testing.test_utils": f"TempDir={_T}.pipelines.beam:TempDir",
     "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
     "transforms.deduplicate": f"{_P}.deduplicating",
     "transforms.error_handling": f"{_P}.error_handling",
@@ -73,7 +69,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.userstate": f"{_P}.userstate MapStateSpec={_P}.userstate:MapStateSpec "
     f"on_window_expiration={_P}.userstate:on_window_expiration "
     f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
-    "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.waiting "
+    "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs "
     f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.hints TypeCheckError=beamlike.errors:TypeCheckError",

@@ -13,7 +13,6 @@ the last one. Where parts would bring out other panes than the whole, they wait 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from sys import maxsize
 from typing import Final
 
@@ -23,7 +22,6 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
-from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import SourceStep, steps_of
 from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -116,11 +114,6 @@ class _PipelineRun:
         for worker in workers.values():
             worker.shares_elements = True  # with other nodes, or the record of what came out
             worker.records = records
-        self._paced = {
-            node: paced_by(node, workers) for node, worker in workers.items() if worker.paces
-        }
-        self._taken = frozenset(chain.from_iterable(self._paced.values()))
-        """The nodes that have taken everything when it is their turn."""
         self._gathering = _gathering(self._order)
         self._waiting: dict[Node, list[Bundle]] = {}
         """What came in parts to nodes that take a step as a whole."""
@@ -230,8 +223,6 @@ class _PipelineRun:
     def _take(self, position: int, passing: _Passing, *, is_last: bool) -> None:
         """Let a node take its elements, if it is its turn."""
         node = self._order[position]
-        if node in self._taken:
-            return
         worker = self._workers[node]
         arriving = [passing.of(edge) for edge in node.sources]
         if not is_last and (node in self._gathering or not worker.takes_parts):
@@ -248,26 +239,7 @@ class _PipelineRun:
         if not any(arriving):
             return
         self._show_clock(node, passing)
-        if worker.paces:
-            self._take_paced(node, arriving, passing)
-        else:
-            self._pass_on(position, passing, lambda: worker.take(arriving))
-
-    def _take_paced(self, node: Node, arriving: Sequence[Bundle], passing: _Passing) -> None:
-        """Let a node take elements, and those that it paces what comes of each of them."""
-        for outputs in taken(self._workers[node], arriving, self._metrics, node.label):
-            paced = _Passing()
-            for tag, bundle in outputs:
-                paced.add(Edge(node, tag), bundle)
-            for follower in self._paced[node]:
-                bundles = [paced.of(edge) for edge in follower.sources]
-                if any(bundles):
-                    worker = self._workers[follower]
-                    for tagged in taken(worker, bundles, self._metrics, follower.label):
-                        for tag, bundle in tagged:
-                            paced.add(Edge(follower, tag), bundle)
-            for edge, bundle in paced:
-                passing.add(edge, bundle)
+        self._pass_on(position, passing, lambda: worker.take(arriving))
 
     def _pass_on(self, position: int, passing: _Passing, outputs_of: Callable[[], Tagged]) -> None:
         """Pass what a node brings out on: part by part, of which the last stays in this pass."""

@@ -4,7 +4,7 @@ A node makes elements out of the elements of the nodes before it. Each of its ou
 most have one output, `MAIN`.
 """
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ class RaisedFor(Exception):
         self.element = element
 
 
-class Do(ABC):
+class Do:
     """A function over elements, one by one, with the lifecycle of Beam's ``DoFn``.
 
     Elements are given to it in bundles. It returns the tag of an output and an element for each
@@ -52,23 +52,18 @@ class Do(ABC):
         something else holds, too."""
         return True
 
-    @property
-    def paces(self) -> bool:
-        """Whether each of its outputs goes through what follows before it makes the next one."""
-        return False
-
-    def setup(self) -> None:  # noqa: B027 (most have no use for it)
+    def setup(self) -> None:
         """Before the first bundle that this copy is given."""
 
-    def start_bundle(self) -> None:  # noqa: B027 (most have no use for it)
+    def start_bundle(self) -> None:
         """Before the first element of each bundle."""
 
-    def see(self, contents: Sequence[Sequence[Any]]) -> None:  # noqa: B027 (most see none)
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:
         """The next elements see these side inputs: the items of each, in the order of the node."""
 
-    @abstractmethod
     def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        """What one element becomes."""
+        """What one element becomes, of a function whose `run` does not take whole bundles."""
+        raise AssertionError("bundles are run")
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         """What all elements of a bundle become: for each output its elements, in order.
@@ -76,12 +71,12 @@ class Do(ABC):
         Raises:
             RaisedFor: The function raised for an element.
         """
-        most, count = 1 if self.paces else BUNDLE_SIZE, 0
+        count = 0
         outputs: dict[str, Bundle] = {}
         for tag, output in self._each(bundle):
             outputs.setdefault(tag, Bundle()).append(output)
             count += 1
-            if count == most:
+            if count == BUNDLE_SIZE:
                 yield from outputs.items()
                 outputs, count = {}, 0
         yield from outputs.items()
@@ -101,7 +96,7 @@ class Do(ABC):
         """After the last element of each bundle: what was kept back."""
         return ()
 
-    def teardown(self) -> None:  # noqa: B027 (most have no use for it)
+    def teardown(self) -> None:
         """After the last bundle that this copy is given."""
 
 

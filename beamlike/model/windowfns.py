@@ -105,17 +105,6 @@ class WindowFn(metaclass=ReadableABC):
         return self == other
 
 
-class Reassigning(WindowFn):
-    """A window function of a pipeline that looks at the window that an element is in so far."""
-
-    @abstractmethod
-    def reassign(self, timestamp: int, value: Any, window: Window) -> tuple[Window, ...]:
-        """The windows of an element at ``timestamp`` (ms) that is in this one.
-
-        Source: Beam Java, ``WindowFn.AssignContext.window``.
-        """
-
-
 class MappingWindowFn(WindowFn):
     """The window function of a side input that says itself which of its windows an element sees."""
 

@@ -5,15 +5,12 @@ Called with a list of elements, they raise a `BeamAssertException` if it is wron
 Source: Beam Python ``apache_beam.testing.util``.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Real
 from typing import Any, NamedTuple
 
 import attrs
 
-from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import of_model
 from beamlike.api.pipelines.rows import Row
@@ -30,16 +27,12 @@ from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 __all__ = [
     "BeamAssertException",
     "BeamMatcher",
-    "SortLists",
     "TestWindowedValue",
     "contains_in_any_order",
     "equal_to",
-    "equal_to_approx",
     "equal_to_per_window",
     "is_empty",
     "is_not_empty",
-    "matches_all",
-    "row_namedtuple_equals_fn",
 ]
 
 Equals = Callable[[Any, Any], bool]
@@ -108,29 +101,12 @@ def reified(results: Results) -> Results:
 
 
 def _same(expected: Any, actual: Any) -> bool:
-    return row_namedtuple_equals_fn(expected, actual, same)
-
-
-def row_namedtuple_equals_fn(
-    expected: Any, actual: Any, fallback_equals_fn: Equals | None = None
-) -> bool:
-    """Whether two are the same, where a `Row` and a named tuple of the same fields are.
-
-    Args:
-        expected: The one.
-        actual: The other.
-        fallback_equals_fn: For what has no fields; None is ``==``.
-
-    Source: Beam Python ``row_namedtuple_equals_fn``.
-    """
+    """Whether two are the same, where a `Row` and a named tuple of the same fields are."""
     fields, others = _fields(expected), _fields(actual)
     if fields is None or others is None:
-        return bool(
-            fallback_equals_fn(expected, actual) if fallback_equals_fn else expected == actual
-        )
+        return same(expected, actual)
     return fields.keys() == others.keys() and all(
-        row_namedtuple_equals_fn(field, others[name], fallback_equals_fn)
-        for name, field in fields.items()
+        _same(field, others[name]) for name, field in fields.items()
     )
 
 
@@ -162,61 +138,6 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
         return f"{wanted!r} == {actual!r}{more}" if more else ""
 
     return BeamMatcher("equal_to", wrong)
-
-
-def equal_to_approx(
-    expected: Iterable[Any], rel_tol: float = 1e-09, abs_tol: float = 0.0
-) -> Matcher:
-    """Exactly these elements, in any order; numbers, also in lists and tuples, nearly.
-
-    Args:
-        expected: The elements.
-        rel_tol: The relative tolerance of `math.isclose`.
-        abs_tol: Its absolute tolerance.
-
-    Source: Beam Python ``equal_to_approx``.
-    """
-
-    def close(one: Any, other: Any) -> bool:
-        if isinstance(one, Real) and isinstance(other, Real):
-            return math.isclose(one, other, rel_tol=rel_tol, abs_tol=abs_tol)
-        if isinstance(one, list | tuple) and type(one) is type(other) and len(one) == len(other):
-            return all(map(close, one, other))
-        return bool(one == other)
-
-    return equal_to(expected, close)
-
-
-def matches_all(expected: Iterable[Any]) -> Callable[[list[Any]], None]:
-    """Elements, or matchers of PyHamcrest, each of one element, in any order.
-
-    Args:
-        expected: The elements and matchers.
-
-    Source: Beam Python ``matches_all``.
-    """
-    wanted = list(expected)
-
-    def check(actual: list[Any]) -> None:
-        from hamcrest import assert_that as hamcrest_assert
-        from hamcrest import contains_inanyorder
-
-        hamcrest_assert(actual, contains_inanyorder(*wanted))
-
-    return check
-
-
-def _sort_lists(element: Any) -> Any:
-    """The element, in which lists are sorted, also in tuples."""
-    if isinstance(element, list):
-        return sorted(element)
-    if isinstance(element, tuple):
-        return type(element)(_sort_lists(part) for part in element)
-    return element
-
-
-SortLists: Map[Any, Any] = Map(_sort_lists)
-"""Sorts the lists in elements, which have no order. Source: Beam ``SortLists``."""
 
 
 class contains_in_any_order:

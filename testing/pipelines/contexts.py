@@ -5,9 +5,7 @@ Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
-from unittest import SkipTest
 
-from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
@@ -41,11 +39,6 @@ class TestPipeline(Pipeline):
         runner: A host, or a runner of Beam, see `Pipeline`.
         options: Options, see `Pipeline`.
         argv: A command line, if there are no options; None: an empty one.
-        is_integration_test: Whether it needs a service. Such a test is skipped here.
-        blocking: False, which lets a run of Beam's go on behind the test, has no effect and is
-            warned of, as ``timeout``: the pipeline runs to its end in `run`.
-        additional_pipeline_args: More of the command line.
-        timeout: How long Beam waits for the end, in milliseconds.
         host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`. The
             default is the host that explains what it did when an assertion fails.
         spark: The session for host ``"spark"``.
@@ -66,35 +59,19 @@ class TestPipeline(Pipeline):
         runner: str | PipelineRunner | None = None,
         options: PipelineOptions | None = None,
         argv: Sequence[str] | None = None,
-        is_integration_test: bool = False,
-        blocking: bool = True,
-        additional_pipeline_args: Sequence[str] | None = None,
-        timeout: int | None = None,
         *,
         host: Host | None = None,
         spark: "SparkSession | None" = None,
         overrides: Iterable[TransformOverride] = (),
     ) -> None:
-        if is_integration_test:
-            raise SkipTest("it needs a service, and there is none here")
         if isinstance(runner, str) and runner in get_args(Host):
             runner, host = None, cast(Host, runner)
-        command_line = [*(argv or ()), *(additional_pipeline_args or ())]
-        chosen_options = options or PipelineOptions(command_line)
-        super().__init__(runner, chosen_options)
-        for argument, value, default in (("blocking", blocking, True), ("timeout", timeout, None)):
-            if value != default:
-                warn_of_hint("TestPipeline", argument, value, "run() returns when all has run")
+        super().__init__(runner, options or PipelineOptions(argv or ()))
         chosen = runner or self.options.view_as(StandardOptions).runner
         self._host = host or (self._host if chosen else self.default_host)
         self._spark = spark
-        self.is_integration_test = is_integration_test
         self.checks = Checks("build it in a with block, or call run()")
         self.wiring = Wiring(overrides=overrides)
-
-    def get_pipeline_options(self) -> PipelineOptions:
-        """Its options."""
-        return self.options
 
     def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
         """Apply a transform, or what the test has in its place.

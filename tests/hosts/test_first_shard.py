@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlike.api.dataframe.deduplicating import FirstOfKey
-from beamlike.api.function_rows import Rows
+from beamlike.api.function_rows import FunctionRows
 from beamlike.errors import UnsupportedError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.calendar import CalendarDays
@@ -56,7 +56,7 @@ def plan_of(
         window_fn, allowed_lateness=lateness, accumulation="discarding" if lateness else None
     )
     returned = Returned({"v": pa.int64()}, {"v": "bigint"}, frozenset(), ["a", "b"])
-    fn = FirstOfKey(Rows(list(TYPES), ["a", "b"], returned), within, time == "event")
+    fn = FirstOfKey(FunctionRows(list(TYPES), ["a", "b"], returned), within, time == "event")
     operation = PerKeyOperation(fn, strategy, TYPES, {"v": pa.int64()})
     keys = {name: TYPES[name] for name in ("a", "b")}
     plan = Plan(strategy, keys, TYPES, (), 1, buckets, custom_operation=operation)

@@ -1,4 +1,4 @@
-"""`ApplyPerKey`: a function with a memory for each key and window."""
+"""A function with one state for each key and window."""
 
 import pickle
 from collections import Counter
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.api.pipelines.stateful import ApplyFn
 from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import (
     AdvanceClock,
@@ -39,6 +38,7 @@ from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
 from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
+from tests.support.machines.memory import ApplyFn
 
 W = IntervalWindow
 law = settings(

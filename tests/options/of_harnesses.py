@@ -2,7 +2,6 @@
 
 from functools import partial
 from typing import Any, Final
-from unittest import SkipTest
 
 import beamlike as bl
 import beamlike.beam as beam
@@ -29,17 +28,9 @@ def decrease(number: int, **by: int) -> None:
     beam.metrics.Metrics.counter("tests", "n").dec(**by)
 
 
-def integrated(**option: Any) -> Any:
-    """Whether a test pipeline is made, or its test skipped."""
-    try:
-        return type(TestPipeline(**option))
-    except SkipTest as skipped:
-        return skipped
-
-
 def read_options(**option: Any) -> Any:
     """What a test pipeline read from its command line."""
-    return TestPipeline(**option).options.get_all_options(drop_default=True)
+    return TestPipeline(**option).options.view_as(beam.StandardOptions).streaming
 
 
 def joined_without(**option: Any) -> Any:
@@ -83,12 +74,6 @@ RUNS: Final[dict[str, Differs]] = {
         lambda: str(bl.report(EARLY).may_emit_empty_on_time),
         lambda: str(bl.report(EARLY, Sum()).may_emit_empty_on_time),
     ),
-    "testing.TestPipeline.is_integration_test": Differs(
-        integrated, lambda: integrated(is_integration_test=True)
-    ),
     "testing.TestPipeline.argv": Differs(read_options, lambda: read_options(argv=["--streaming"])),
-    "testing.TestPipeline.additional_pipeline_args": Differs(
-        read_options, lambda: read_options(additional_pipeline_args=["--streaming"])
-    ),
     "testing.Results.figure.dark": Differs(drawn, lambda: drawn(dark=True)),
 }

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any, Final
 
 import beamlike.beam as beam
-from beamlike.testing import TestPipeline
 from tests.options.playing import Differs, beamed
 
 
@@ -19,10 +18,4 @@ def reshuffled(**option: Any) -> Any:
 RUNS: Final[dict[str, Differs]] = {
     "beam.Create.reshuffle": Differs(created, partial(created, reshuffle=False)),
     "beam.Reshuffle.num_buckets": Differs(reshuffled, partial(reshuffled, num_buckets=4)),
-    "testing.TestPipeline.blocking": Differs(
-        lambda: TestPipeline().run().state, lambda: TestPipeline(blocking=False).run().state
-    ),
-    "testing.TestPipeline.timeout": Differs(
-        lambda: TestPipeline().run().state, lambda: TestPipeline(timeout=1000).run().state
-    ),
 }

@@ -101,10 +101,6 @@ def weighted(rows: Any, **option: Any) -> Any:
     return rows.batch_weighted(9, lambda letter: 1, **option)
 
 
-def weighted_beside(rows: Any, **option: Any) -> Any:
-    return rows.with_side_inputs().batch_weighted(9, lambda letter: 1, **option).to_scollection()
-
-
 class Streaming:
     """Stands for a streaming DataFrame, which only a run reads."""
 
@@ -188,9 +184,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "scio.SCollection.batch_weighted.max_live_windows": Differs(
         partial(letters, weighted), partial(letters, weighted, max_live_windows=2)
-    ),
-    "scio.SCollectionWithSideInput.batch_weighted.max_live_windows": Differs(
-        partial(letters, weighted_beside), partial(letters, weighted_beside, max_live_windows=2)
     ),
     "testing.arrivals_from_dataframe.key": Differs(arrivals, partial(arrivals, key="team")),
     "testing.arrivals_from_dataframe.value": Differs(arrivals, partial(arrivals, value="score")),

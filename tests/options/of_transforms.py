@@ -112,10 +112,6 @@ RUNS: Final[dict[str, Differs]] = {
             on_time_behavior="fire_if_non_empty",
         ),
     ),
-    "beam.ToString.Iterables.delimiter": Differs(
-        lambda: on_words(beam.ToString.Iterables()),
-        lambda: on_words(beam.ToString.Iterables(delimiter="-")),
-    ),
     "beam.WithTimestamps.allowed_timestamp_skew": Differs(
         lambda: beamed(lambda numbers: numbers | beam.WithTimestamps(lambda n: n)),
         lambda: beamed(
@@ -165,9 +161,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "scio.SCollection.partition.fn": Differs(
         lambda: partitions(2), lambda: partitions(2, lambda n: 0)
-    ),
-    "scio.SCollection.sample_weighted.seed": verb(
-        "sample_weighted", 2.0, lambda n: 1.0, values=tuple(range(9)), seed=5
     ),
     "scio.SCollection.sample_by_key.sample_size": Differs(
         lambda: scio(lambda numbers: numbers.sample_by_key(), *PAIRS),

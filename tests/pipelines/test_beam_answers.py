@@ -1,20 +1,17 @@
 """What a pipeline answers to what is wrong, and what it shows, in the words and types of Beam."""
 
 import logging
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.testing.test_stream import TestStream
-from beamlike.beam.testing.test_utils import TempDir
 from beamlike.beam.testing.util import (
     TestWindowedValue,
     assert_that,
     equal_to,
     equal_to_per_window,
-    open_shards,
 )
 from beamlike.beam.transforms import userstate
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
@@ -153,20 +150,3 @@ def test_one_trigger_among_several_does_what_it_does_alone() -> None:
 def test_a_check_of_a_pipeline_error_stays_one() -> None:
     with pytest.raises(PipelineError):
         beam.Pipeline() | beam.Map(str)
-
-
-def test_shards_are_read_as_one_file(tmp_path: Path) -> None:
-    with beam.Pipeline() as pipeline:
-        pipeline | beam.Create(["a", "é"]) | beam.io.WriteToText(str(tmp_path / "out"))
-    with open_shards(str(tmp_path / "out-*")) as lines:
-        assert sorted(lines) == ["a\n", "é\n"]
-    with open_shards(str(tmp_path / "out-*"), "rb") as blob:
-        assert sorted(blob.read().decode().splitlines()) == ["a", "é"]
-
-
-def test_a_folder_of_a_test_is_removed_with_its_files() -> None:
-    with TempDir() as folder:
-        path = folder.create_temp_file(".txt", [b"a\n", b"b\n"])
-        assert (Path(path).suffix, Path(path).read_bytes()) == (".txt", b"a\nb\n")
-        assert Path(path).parent == Path(folder.get_path())
-    assert not Path(path).parent.exists()

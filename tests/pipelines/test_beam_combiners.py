@@ -194,15 +194,6 @@ def test_a_function_of_that_shape_may_have_a_setup_alone(host: Any):
     assert [came.element.value for came in result.out_of(total.edge)] == [3]
 
 
-@pytest.mark.parametrize("transform", [beam.CombineGlobally, beam.CombineValues])
-def test_a_function_of_all_values_is_a_combine_function(transform: Any):
-    largest = beam.CombineFn.from_callable(max)
-    elements = [("a", [3, 5])] if transform is beam.CombineValues else [3, 5]
-    assert of(transform(largest), *elements) == [5 if elements == [3, 5] else ("a", 5)]
-    with pytest.raises(PipelineError, match=r"^a combine function or a function is needed, got 7$"):
-        beam.CombineFn.from_callable(7)  # type: ignore[arg-type]
-
-
 class Shares(beam.CombineFn[float, float]):
     """What part of a sum one is: none of a sum of zero, from no elements or not."""
 
@@ -324,19 +315,6 @@ def test_any_elements_as_they_are():
     assert of(combiners.Sample.Any(0), 5) == []
     with pytest.raises(PipelineError, match=r"^Sample\.Any n "):
         combiners.Sample.Any(-1)
-
-
-def test_combine_functions_for_each_place_of_a_tuple():
-    largest_and_mean = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
-    assert of(beam.CombineGlobally(largest_and_mean), (1, 2), (5, 4)) == [(5, 3.0)]
-    assert of(beam.CombinePerKey(largest_and_mean), ("k", (1, 2))) == [("k", (1, 2.0))]
-    both = beam.CombineGlobally(largest_and_mean.with_common_input())
-    assert of(both, 1, 2, 6) == [(6, 3.0)]
-    same = combiners.SingleInputTupleCombineFn(sum, Average())
-    assert of(beam.CombineGlobally(same), 1, 2, 6) == [(9, 3.0)]
-    check_combine_fn(same, [1, 2, 6])
-    with pytest.raises(PipelineError, match="TupleCombineFn needs a combine function or a func"):
-        combiners.TupleCombineFn(5)
 
 
 def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():

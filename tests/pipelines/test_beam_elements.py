@@ -268,16 +268,6 @@ def test_an_instant_that_cannot_be_read_names_the_transform():
         values(created("a") | beam.WithTimestamps(lambda _: "yesterday"))
 
 
-def test_reify_makes_time_and_window_a_part_of_the_element():
-    word = created(at(("k", "a"), 10)) | beam.WindowInto(beam.FixedWindows(60))
-    ten, first = beam.Timestamp(10), beam.IntervalWindow(0, 60)
-    assert values(word | beam.Reify.TimestampInValue()) == [("k", at("a", 10))]
-    assert values(word | beam.Reify.Window()) == [(("k", "a"), ten, first)]
-    assert values(word | beam.Reify.WindowInValue()) == [("k", ("a", ten, first))]
-    # As in Beam Python: what is a timestamped value itself comes out as the element in it.
-    assert values(word | beam.Reify.Timestamp()) == [("k", "a")]
-
-
 def test_hints_of_types_are_taken_and_change_nothing():
     words = created("a").pipeline
     typed = words | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)

@@ -35,15 +35,7 @@ def test_what_is_set_in_one_view_is_set_in_all():
     words = options.view_as(Words)
     assert (words.input, words.least) == ("lines.txt", 5)
     assert words.view_as(beam.SetupOptions).save_main_session is True
-    assert words.get_all_options(drop_default=True) == {
-        "save_main_session": True,
-        "least": 5,
-        "input": "lines.txt",
-    }
     assert repr(words) == "Words(input='lines.txt', least=5)"
-    assert Words.from_dictionary({"input": "a"}).get_all_options(drop_default=True) == {
-        "input": "a"
-    }
 
 
 def test_options_come_from_the_command_line_if_none_are_given(monkeypatch: pytest.MonkeyPatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.transforms import combiners, trigger, window
+from beamlike.beam.transforms import trigger, window
 from beamlike.beam.utils import windowed_value
 
 
@@ -48,18 +48,6 @@ def test_modules_show_what_is_in_them() -> None:
 def test_a_pipeline_names_its_runner() -> None:
     assert type(beam.Pipeline().runner).__name__ == "DirectRunner"
     assert type(beam.Pipeline("SparkRunner").runner).__name__ == "SparkRunner"
-
-
-@pytest.mark.parametrize("host", ["memory", "local"])
-def test_the_latest_of_pairs_with_a_time_of_their_own(host: Any) -> None:
-    pipeline = beam.Pipeline()
-    latest = (
-        pipeline
-        | beam.Create([("old", 1), ("new", 3), ("less", 2)])
-        | beam.CombineGlobally(combiners.LatestCombineFn())
-    )
-    result = pipeline.run(host=host)
-    assert [came.element.value for came in result.out_of(latest.edge)] == ["new"]
 
 
 def test_what_comes_before_the_first_element_is_refused() -> None:

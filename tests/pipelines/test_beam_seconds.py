@@ -5,6 +5,7 @@ import warnings
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import attrs
 import pytest
 
 import beamlike as bl
@@ -14,13 +15,10 @@ from beamlike.beam.testing.util import assert_that, equal_to, equal_to_per_windo
 from beamlike.beam.transforms.window import (
     BoundedWindow,
     IntervalWindow,
-    NonMergingWindowFn,
     TimestampedValue,
-    WindowFn,
 )
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, MIN_TIMESTAMP, Duration, Timestamp
 from beamlike.errors import (
-    PipelineError,
     TimeError,
     TransformError,
     UnsupportedError,
@@ -191,22 +189,18 @@ def test_matchers_take_windows_of_beam() -> None:
         assert_that(windowed, per_window)
 
 
-class Thirds(NonMergingWindowFn):
+@attrs.frozen
+class Thirds(bl.WindowFn):
     """Three seconds, then two, then all."""
 
-    def assign(self, context: WindowFn.AssignContext) -> list[BoundedWindow]:
-        if context.timestamp < 3:
-            return [IntervalWindow(0, 3)]
-        if context.timestamp < 5:
-            return [IntervalWindow(3, 5)]
-        return [beam.GlobalWindow()]
-
-    def get_window_coder(self) -> Any:
-        return beam.coders.coders.IntervalWindowCoder()
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Any, ...]:
+        if timestamp >= 5_000:
+            return (bl.GLOBAL_WINDOW,)
+        return (bl.IntervalWindow(*((0, 3_000) if timestamp < 3_000 else (3_000, 5_000))),)
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
-def test_a_window_function_of_ones_own(host: Any) -> None:
+def test_a_window_function_of_ones_own_counts_milliseconds(host: Any) -> None:
     grouped = (
         stamped(0, 2, 3, 4, 7)
         | beam.Map(lambda at: ("k", at))
@@ -221,63 +215,12 @@ def test_a_window_function_of_ones_own(host: Any) -> None:
     ]
 
 
-class Pairs(WindowFn):
-    """Windows of a second, of which two merge that follow one another."""
-
-    def assign(self, context: WindowFn.AssignContext) -> list[BoundedWindow]:
-        return [IntervalWindow(context.timestamp, context.timestamp + 1)]
-
-    def merge(self, context: WindowFn.MergeContext) -> None:
-        windows: list[Any] = sorted(context.windows)
-        if len(windows) > 1 and windows[0].end == windows[1].start:
-            context.merge(windows[:2], windows[0].union(windows[1]))
-
-    def get_window_coder(self) -> Any:
-        return beam.coders.coders.IntervalWindowCoder()
-
-
-@pytest.mark.parametrize("host", ["memory", "local"])
-def test_a_window_function_of_ones_own_merges(host: Any) -> None:
-    grouped = (
-        stamped(1, 2, 9)
-        | beam.Map(lambda at: ("k", at))
-        | beam.WindowInto(Pairs())
-        | beam.GroupByKey()
-        | beam.MapTuple(lambda key, them, window=beam.DoFn.WindowParam: (sorted(them), window))
-    )
-    assert values(grouped, host) == [
-        ([1, 2], IntervalWindow(1, 3)),
-        ([9], IntervalWindow(9, 10)),
-    ]
-
-
 def test_a_class_below_beams_windows_is_for_beams_own_sdk() -> None:
     class Shifted(beam.FixedWindows):
         pass
 
     with pytest.raises(UnsupportedError, match=r"^a class below FixedWindows is for Beam's own"):
         Shifted(10)
-
-
-def test_a_window_of_a_class_of_its_own_is_refused_where_it_is_assigned() -> None:
-    class Labelled(IntervalWindow):
-        pass
-
-    class Labels(Thirds):
-        def assign(self, context: Any) -> Any:
-            return [Labelled(0, 3)]
-
-    with pytest.raises(TransformError, match=r"window .* of the class Labelled, and only the"):
-        values(stamped(1) | beam.WindowInto(Labels()))
-
-
-def test_windows_without_a_deterministic_coder_are_refused() -> None:
-    class Vague(Thirds):
-        def get_window_coder(self) -> Any:
-            return beam.coders.PickleCoder()
-
-    with pytest.raises(PipelineError, match="does not have a deterministic window coder"):
-        beam.WindowInto(Vague())
 
 
 def test_what_windows_do_by_default_is_as_in_beam_python_and_lateness_stays_as_in_java() -> None:

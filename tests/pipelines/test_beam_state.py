@@ -6,15 +6,25 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import TimerSpec, on_timer
+from beamlike.beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
 from beamlike.errors import PipelineError, TransformError
 from beamlike.testing import TestStream
 from tests.support.pipelines.results_of_runs import values
 
 
-def numbered(state: int | None, pair: tuple[str, str], timestamp: int) -> tuple[int, list[Any]]:
-    number = (state or 0) + 1
-    return number, [(pair[0], number, pair[1], timestamp)]
+class Numbered(beam.DoFn[Any, Any]):
+    """Pairs with their number in key and window."""
+
+    NUMBER = ReadModifyWriteStateSpec("number", beam.coders.VarIntCoder())
+
+    def process(  # type: ignore[override]
+        self,
+        element: tuple[str, str],
+        timestamp: Any = beam.DoFn.TimestampParam,
+        number: Any = beam.DoFn.StateParam(NUMBER),  # noqa: B008
+    ) -> Any:
+        number.write((number.read() or 0) + 1)
+        yield element[0], number.read(), element[1], timestamp
 
 
 def stream() -> Any:
@@ -32,7 +42,7 @@ def stream() -> Any:
 def test_there_is_a_state_for_each_key_and_window_and_late_pairs_are_dropped():
     pipeline = beam.Pipeline()
     minutes = pipeline | stream() | beam.WindowInto(beam.FixedWindows("1 minute"))
-    counted = minutes | "Number" >> beam.ApplyPerKey(numbered)
+    counted = minutes | "Number" >> beam.ParDo(Numbered())
     result = pipeline.run()
     assert [(came.step, came.element.value) for came in result.out_of(counted.edge)] == [
         (0, ("k", 1, "a", beam.Timestamp(10))),
@@ -48,7 +58,7 @@ def test_what_a_pair_brings_out_is_in_its_window_at_its_time_and_of_its_pane():
     pipeline = beam.Pipeline()
     minutes = pipeline | stream() | beam.WindowInto(beam.FixedWindows("1 minute"))
     panes = minutes | beam.GroupByKey()
-    counted = panes | beam.ApplyPerKey(lambda state, pair, timestamp: (None, pair[1]))
+    counted = panes | beam.ParDo(Numbered())
     pipeline.keep(panes)
     result = pipeline.run()
 
@@ -60,15 +70,12 @@ def test_what_a_pair_brings_out_is_in_its_window_at_its_time_and_of_its_pane():
     assert {at for at, _, _ in places(counted)} == {59_999, 119_999}
 
 
-def test_a_memory_needs_windows_that_stay_as_they_are_and_pairs():
+def test_a_state_needs_windows_that_stay_as_they_are_and_pairs():
     words = beam.Pipeline() | beam.Create(["a"])
     with pytest.raises(PipelineError, match="'N': MergingWindowFn is not supported for stateful"):
-        words | beam.WindowInto(beam.Sessions("1 minute")) | "N" >> beam.ApplyPerKey(numbered)
-    failing = beam.ApplyPerKey(lambda state, pair, timestamp: numbered(pair))  # type: ignore[call-arg]
-    with pytest.raises(TransformError, match=r"'M' raised TypeError: .* in .*<lambda> .*key 'k'"):
-        values(words | beam.WithKeys("k") | "M" >> failing)
-    with pytest.raises(PipelineError, match="'N' remembers pairs of key and value, and got 'a'"):
-        values(beam.Pipeline() | beam.Create(["a"]) | "N" >> beam.ApplyPerKey(numbered))
+        words | beam.WindowInto(beam.Sessions("1 minute")) | "N" >> beam.ParDo(Numbered())
+    with pytest.raises(PipelineError, match="'N' with stateful DoFn must be key-value pairs, got"):
+        values(words | "N" >> beam.ParDo(Numbered()))
 
 
 class Counting(beam.DoFn[int, int]):

@@ -7,10 +7,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import (
-    ElementEvent,
-    ProcessingTimeEvent,
     TestStream,
-    WatermarkEvent,
 )
 from beamlike.beam.testing.util import assert_that, equal_to, equal_to_per_window
 from beamlike.beam.transforms.window import FixedWindows, IntervalWindow, TimestampedValue
@@ -143,37 +140,6 @@ def test_each_tag_is_an_output_with_a_watermark_of_its_own(host: Any) -> None:
         assert_that(grouped["none"], equal_to([]))
 
 
-def test_events_may_be_given_as_a_list() -> None:
-    with TestPipeline() as pipeline:
-        events = [WatermarkEvent(5, "a"), ElementEvent([TimestampedValue("x", 5)], "a")]
-        outputs = pipeline | TestStream(events=events, output_tags=["a"])
-        assert_that(outputs["a"] | TIME_OF_EACH, equal_to([("x", Timestamp(5))]))
-
-
-@pytest.mark.parametrize("host", ["memory", "local"])
-def test_events_of_a_list_are_what_methods_add(host: Any) -> None:
-    listed = TestStream(
-        events=[
-            ElementEvent([TimestampedValue("a", 3)]),
-            ProcessingTimeEvent(10),
-            WatermarkEvent(60),
-            ElementEvent([TimestampedValue("late", 5)]),
-        ]
-    ).advance_processing_time(5)
-    counted = (
-        beam.Pipeline()
-        | listed
-        | beam.WindowInto(FixedWindows(60), allowed_lateness=60, accumulation_mode="discarding")
-        | beam.combiners.Count.Globally().without_defaults()
-        | beam.Map(lambda count, pane=beam.DoFn.PaneInfoParam: (count, pane.timing.name))
-    )
-    result = counted.pipeline.run(host=host)
-    assert [came.element.value for came in result.out_of(counted.edge)] == [
-        (1, "ON_TIME"),
-        (1, "LATE"),
-    ]
-
-
 def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
     wrong: list[tuple[Any, str]] = [
         (
@@ -187,18 +153,6 @@ def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
         (
             lambda: TestStream().add_elements([TimestampedValue("a", MAX_TIMESTAMP)]),
             "Element timestamp must be before timestamp.MAX_TIMESTAMP.",
-        ),
-        (
-            lambda: TestStream(events=[WatermarkEvent(5, "a")]),
-            "{'a'} is not a subset of set(); name all tags of events in output_tags",
-        ),
-        (
-            lambda: TestStream(events=[WatermarkEvent(5), WatermarkEvent(5)]),
-            "Watermark must strictly-monotonically advance, got Timestamp(5) after Timestamp(5).",
-        ),
-        (
-            lambda: TestStream(events=["a"]),
-            "an event of TestStream is needed, got 'a'",
         ),
     ]
     for make, shown in wrong:

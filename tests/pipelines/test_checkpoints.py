@@ -16,6 +16,7 @@ from beamlike.machine.events import Drop, RowProblem
 from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.outputs import KEPT_LOST, DroppedElement, PipelineRun
+from tests.support.machines.memory import ApplyPerKey
 
 SALES = "user string, points long, at timestamp"
 
@@ -114,7 +115,7 @@ def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
 
 def test_the_memory_of_a_function_that_another_machine_has_saved_is_refused() -> None:
     pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
-    counted = pairs | "Count" >> beam.ApplyPerKey(lambda state, pair, at: (state, [pair]))
+    counted = pairs | "Count" >> ApplyPerKey(lambda state, pair, at: (state, [pair]))
     now = nodes_of(Layers.of([], [counted.edge], lambda _: StageClock(1)))
     before = [
         attrs.evolve(it, words={**it.words, "machine": "StatefulMap"}) if it.state else it

@@ -295,8 +295,3 @@ def test_a_function_with_states_handles_exceptions_only_if_that_is_meant():
         "allow_unsafe_userstate_in_process=True, as in Beam, where what it has changed before it "
         "raised stays; here that is undone. Or write with_on_error('drop')"
     )
-
-
-def test_a_part_of_what_a_function_with_states_makes_is_refused() -> None:
-    with pytest.raises(PipelineError, match="takes no partial: a call counts as a whole or not"):
-        applied(beam.ParDo(Sums()).with_exception_handling(**MEANT, partial=True))

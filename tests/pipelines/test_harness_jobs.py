@@ -45,7 +45,7 @@ def word_count(sc: ScioContext, args: Mapping[str, str]) -> None:
     """Words, counted in windows; and the names of the users whose lines these are."""
     words = sc.read("lines") | ParDo(Words())
     words.with_fixed_windows(args["window"]).count_by_value().save_as("counts")
-    sc.named_input("users").map(str.title).save_as("names")
+    sc.custom_input("users").map(str.title).save_as("names")
 
 
 UPPER = TransformOverride.of("upper", str.upper)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from beamlike import AfterCount, DefaultTrigger, Repeatedly
-from beamlike.scio import MultiJoin, ScioContext, SCollection, TimestampedValue, WindowOptions
+from beamlike.scio import ScioContext, SCollection, TimestampedValue
 from beamlike.testing import TestStream
 
 Rows = list[tuple[str, Any, int]]
@@ -65,16 +64,8 @@ VERBS: dict[str, tuple[Callable[[Any, Any], Any], Join]] = {
     "left_outer_join": (lambda a, b: a.left_outer_join(b), joined(True, True, False)),
     "right_outer_join": (lambda a, b: a.right_outer_join(b), joined(True, False, True)),
     "full_outer_join": (lambda a, b: a.full_outer_join(b), joined(True, True, True)),
-    "MultiJoin.join": (MultiJoin.join, joined(True, False, False)),
-    "MultiJoin.left": (MultiJoin.left, joined(True, True, False)),
-    "MultiJoin.outer": (MultiJoin.outer, joined(True, True, True)),
     "hash_join": (lambda a, b: a.hash_join(b), joined(True, False, False)),
     "hash_left_outer_join": (lambda a, b: a.hash_left_outer_join(b), joined(True, True, False)),
-    "hash_full_outer_join": (lambda a, b: a.hash_full_outer_join(b), joined(True, True, True)),
-    "hash_full_outer_join of a side input": (
-        lambda a, b: a.hash_full_outer_join(b.as_multi_map_side_input()),
-        joined(True, True, True),
-    ),
     "intersect_by_key": (lambda a, b: a.intersect_by_key(keys_of(b)), kept(True)),
     "subtract_by_key": (lambda a, b: a.subtract_by_key(keys_of(b)), kept(False)),
     "hash_intersect_by_key": (lambda a, b: a.hash_intersect_by_key(keys_of(b)), kept(True)),
@@ -150,12 +141,6 @@ def test_a_verb_gives_what_the_join_of_lists_gives(
     assert found(verb, sides, source, size, host) == expected(verb, sides, size)
 
 
-@pytest.mark.spark
-def test_a_window_without_elements_on_the_left_comes_out_on_spark() -> None:
-    verb, sides = "hash_full_outer_join", "no left in a window"
-    assert found(verb, sides, streamed, 10, "spark") == expected(verb, sides, 10)
-
-
 def found(verb: str, sides: str, source: Any, size: int, host: str) -> list[str]:
     """What a verb gives for two sides."""
     sc = ScioContext()
@@ -166,77 +151,3 @@ def found(verb: str, sides: str, source: Any, size: int, host: str) -> list[str]
     result = apply(*both)
     came = sc.pipeline.run(host=host).out_of(result.edge)
     return sorted(repr(it.element.value) for it in came)
-
-
-# -- windows and panes that are not the same on both sides -------------------------------------
-
-
-def hash_joined(*, late: tuple[str, int], accumulation: str) -> list[Any]:
-    """A full hash join of accumulating panes on the right, and one more element on the left."""
-    sc = ScioContext()
-    options = {"trigger": DefaultTrigger(), "allowed_lateness": "1 minute"}
-    sides: list[SCollection[Any]] = []
-    rights = TestStream().add_elements_at_time("00:00:02", ("a", "x"), ("b", "y"))
-    lefts = TestStream().add_elements_at_time("00:00:01", ("a", 1))
-    for name, stream, mode in (("left", lefts, accumulation), ("right", rights, "accumulating")):
-        stream = stream.advance_watermark_to("00:00:10")
-        if name == "left":
-            stream = stream.add_elements_at_time("00:00:03", late)
-        windows = WindowOptions(accumulation_mode=mode, **options)
-        sides.append(
-            sc.wrap(
-                sc.pipeline | name >> stream.advance_watermark_to_infinity()
-            ).with_fixed_windows("10 s", options=windows)
-        )
-    left, right = sides
-    result = left.hash_full_outer_join(right)
-    return [it.element.value for it in sc.pipeline.run().out_of(result.edge)]
-
-
-@pytest.mark.parametrize("accumulation", ["discarding", "accumulating"])
-def test_what_was_looked_up_before_a_late_element_is_known_after_it(accumulation: str) -> None:
-    rows = hash_joined(late=("c", 2), accumulation=accumulation)
-    unmatched = [row for row in rows if row[1][0] is None]
-    assert rows[0] == ("a", (1, "x"))
-    assert ("c", (2, None)) in rows
-    assert set(unmatched) == {("b", (None, "y"))}
-
-
-def test_an_everlasting_right_side_is_shown_in_the_windows_of_the_left() -> None:
-    sc = ScioContext()
-    left = bounded(sc, [("a", 1, 1), ("c", 2, 15)]).with_fixed_windows("10 s")
-    right = sc.parallelize([("a", "x"), ("b", "y")])
-    result = left.hash_full_outer_join(right)
-    came = sc.pipeline.run().out_of(result.edge)
-    assert sorted((it.element.windows[0].start // 1000, repr(it.element.value)) for it in came) == [
-        (0, "('a', (1, 'x'))"),
-        (0, "('b', (None, 'y'))"),
-        (10, "('a', (None, 'x'))"),
-        (10, "('b', (None, 'y'))"),
-        (10, "('c', (2, None))"),
-    ]
-
-
-def test_sessions_are_those_of_the_left_side() -> None:
-    sc = ScioContext()
-    left = bounded(sc, [("a", 1, 1), ("a", 2, 4)]).with_session_windows("5 s")
-    right = bounded(sc, [("b", 3, 6)]).with_fixed_windows("10 s")
-    result = left.hash_full_outer_join(right)
-    came = sc.pipeline.run().out_of(result.edge)
-    assert [it.element.value for it in came] == [
-        ("a", (1, None)),
-        ("a", (2, None)),
-        ("b", (None, 3)),
-    ]
-
-
-def test_a_trigger_on_the_left_side_does_not_change_what_is_joined() -> None:
-    sc = ScioContext()
-    window_options = WindowOptions(
-        trigger=Repeatedly(AfterCount(2)), accumulation_mode="discarding", allowed_lateness=0
-    )
-    left = bounded(sc, [("a", 1, 1)]).with_fixed_windows("10 s", options=window_options)
-    right = bounded(sc, [("b", 2, 2)]).with_fixed_windows("10 s")
-    result = left.hash_full_outer_join(right)
-    came = sc.pipeline.run().out_of(result.edge)
-    assert [it.element.value for it in came] == [("a", (1, None)), ("b", (None, 2))]

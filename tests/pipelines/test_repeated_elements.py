@@ -134,7 +134,6 @@ ALLOWED: dict[str, Callable[[Any], Any]] = {
         trigger=beam.AfterWatermark(early=beam.AfterProcessingTime("1 s"), late=beam.AfterCount(1)),
     ),
     "distinct": lambda p: windowed(p | HITS) | beam.Distinct(),
-    "waits": lambda p: windowed(p | HITS, name="Main") | beam.WaitOn(counted(p | "Other" >> HITS)),
     "default of nothing": lambda p: (
         windowed(p | HITS | beam.Values(), windowfn=beam.GlobalWindows(), trigger=beam.Never())
         | beam.CombineGlobally(sum)

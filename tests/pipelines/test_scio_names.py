@@ -45,8 +45,6 @@ KINDS: list[tuple[Kind, str, tuple[Any, ...]]] = [
     (with_side_input, "filter", (lambda it, context: True,)),
     (with_side_input, "collect", (lambda it, context: it,)),
     (with_side_input, "key_by", (lambda it, context: it,)),
-    (with_side_input, "batch", (2,)),
-    (with_side_input, "batch_weighted", (2, lambda it: 1)),
     (with_side_output, "map", (lambda it, context: it,)),
     (with_side_output, "flat_map", (lambda it, context: [it],)),
     (to_windowed, "map", (lambda it: it,)),

@@ -1,7 +1,5 @@
 """Metrics in Scio's words, and what the result of a run is asked."""
 
-from typing import Any
-
 import pytest
 
 from beamlike.errors import PipelineError
@@ -40,43 +38,12 @@ def test_a_metric_has_one_value_of_all_steps():
     assert result.gauge(LATEST).committed == 3
 
 
-def test_a_metric_has_a_value_of_each_step():
-    result = counted()
-
-    def values(found: dict[str, Any]) -> dict[str, Any]:
-        return {step: it.committed for step, it in found.items()}
-
-    assert values(result.counter_at_steps(SUM)) == {"filter(small)": 6, "map(noted)": 3}
-    assert {
-        step: value.max for step, value in values(result.distribution_at_steps(SIZES)).items()
-    } == {
-        "filter(small)": 3,
-        "map(noted)": 20,
-    }
-    assert values(result.gauge_at_steps(LATEST)) == {"filter(small)": 3}
-
-
-def test_all_metrics_are_found_by_their_names():
-    result = counted()
-
-    assert {(counter.namespace, counter.name) for counter in result.all_counters} == {
-        ("beamlike.scio", "sum")
-    }
-    assert [counter.committed for counter in result.all_counters.values()] == [9]
-    assert [
-        (it.name, distribution.committed.count)
-        for it, distribution in result.all_distributions.items()
-    ] == [("sizes", 5)]
-    assert [gauge.committed for gauge in result.all_gauges.values()] == [3]
-
-
 def test_what_no_one_counted_is_nothing():
     result = ScioContext().run()
 
     assert result.counter(SUM).committed == 0
     assert result.distribution(SIZES).committed is None
     assert result.gauge(LATEST).committed is None
-    assert result.counter_at_steps(SUM) == result.all_counters == {}
 
 
 def test_a_gauge_of_several_steps_has_no_latest_value():
@@ -86,7 +53,7 @@ def test_a_gauge_of_several_steps_has_no_latest_value():
 
     sc = ScioContext()
     sc.parallelize([1]).map(noted).map(noted)
-    with pytest.raises(PipelineError, match=r"'latest' was set by several steps, .*gauge_at_steps"):
+    with pytest.raises(PipelineError, match=r"'latest' was set by several steps, .*query"):
         sc.run().gauge(LATEST)
 
 

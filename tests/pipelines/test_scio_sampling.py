@@ -135,43 +135,6 @@ def test_a_sample_that_is_none_is_refused(verb: Any, problem: str):
         verb(ScioContext().parallelize([]))
 
 
-# -- a sample of so much ---------------------------------------------------------------------------
-
-
-def test_a_weighted_sample_costs_so_much_at_most_and_almost_that():
-    (sample,) = values(numbers().sample_weighted(1000, lambda n: n % 10))
-
-    assert 990 < sum(n % 10 for n in sample) <= 1000
-    assert len(sample) == len(set(sample))
-
-
-def test_a_weighted_sample_does_not_depend_on_order_and_bundles():
-    stream = stream_of()
-    for n in reversed(MANY[:50]):
-        stream = stream.add_elements_at_time("00:00", n)
-    at_once = ScioContext().parallelize_timestamped([(n, "00:00") for n in MANY[:50]])
-    one_by_one = ScioContext().test_stream(stream.advance_watermark_to_infinity())
-
-    def sampled(scollection: SCollection[int]) -> list[Any]:
-        return values(scollection.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n))
-
-    assert sampled(one_by_one) == sampled(at_once) != []
-
-
-def test_what_is_too_heavy_alone_is_in_no_weighted_sample():
-    words = ScioContext().parallelize(["aaaa", "b", "c"])
-    (sample,) = values(words.sample_weighted(3, len))
-    assert sorted(sample) == ["b", "c"]
-    assert values(ScioContext().empty().sample_weighted(3, len)) == [[]]
-
-
-def test_a_weight_is_a_number_and_a_cost_is_not_negative():
-    with pytest.raises(PipelineError, match=r"'sample_weighted': total_weight must be .* got 'x'"):
-        numbers().sample_weighted("x", len)  # type: ignore[arg-type]
-    with pytest.raises(TransformError, match="an element costs 0 or more, and 0 costs -1"):
-        values(numbers().sample_weighted(3, lambda n: -1))
-
-
 # -- a split ---------------------------------------------------------------------------------------
 
 

@@ -182,17 +182,6 @@ def test_an_empty_pane_takes_the_place_of_a_side_input(on_time_behavior: str, se
     assert elements(shown) == [("ticket", seen)]
 
 
-def test_batches_see_side_inputs_still():
-    sc = ScioContext()
-    unit = sc.parallelize(["kg"]).as_singleton_side_input()
-    numbers = sc.parallelize([1, 2, 3]).with_side_inputs(unit)
-
-    pairs = numbers.batch(2).map(lambda them, see: (them, see(unit))).to_scollection()
-    assert elements(pairs) == [([1, 2], "kg"), ([3], "kg")]
-    by_weight = numbers.batch_weighted(3, lambda n: n).map(lambda them, see: (them, see(unit)))
-    assert elements(by_weight.to_scollection()) == [([1, 2], "kg"), ([3], "kg")]
-
-
 def test_what_an_element_sees_becomes_a_value():
     sc = ScioContext()
     side = sc.parallelize([1, 2]).as_list_side_input()

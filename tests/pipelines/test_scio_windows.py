@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+import attrs
 import pytest
 
 from beamlike import AfterCount, AfterWatermark, FixedWindows, Repeatedly, Sessions
@@ -268,7 +269,7 @@ def test_functions_of_a_windowed_collection_see_everything():
 
 def test_of_what_they_return_only_element_and_time_count():
     def elsewhere(windowed_value: WindowedValue[str]) -> WindowedValue[str]:
-        return windowed_value.with_timestamp("00:00:20").with_window(GLOBAL_WINDOW)
+        return attrs.evolve(windowed_value.with_timestamp("00:00:20"), window=GLOBAL_WINDOW)
 
     events = timed(("a", "00:00:10")).with_fixed_windows("1 minute")
     assert panes(events.to_windowed().map(elsewhere).to_scollection()) == [

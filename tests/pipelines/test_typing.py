@@ -109,8 +109,6 @@ SHOWN = {
     "numbers | beam.CombineGlobally(Average()).with_fanout(2)": "float",
     # Batches, texts, and what passes by.
     "pairs | beam.GroupIntoBatches(2)": "tuple[int, list[str]]",
-    "words | beam.WaitOn(numbers)": "str",
-    "numbers | beam.ToString.Element()": "str",
     "pipeline | beam.Impulse()": "bytes",
     'pipeline | "Counts" >> beam.Create({"a": 1})': "tuple[str, int]",
     'pipeline | "Nothing" >> beam.Create([])': "Any",

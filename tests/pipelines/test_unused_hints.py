@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.transforms.combiners import TupleCombineFn
 from beamlike.errors import PipelineError, UnusedHintWarning
-from beamlike.testing import TestPipeline
 
 AT_ITS_END = "run() returns when all has run; leave it out"
 
@@ -51,24 +49,10 @@ def warned(build: Callable[[], Any]) -> list[str]:
             ],
         ),
         (
-            lambda: TupleCombineFn(sum, max, merge_accumulators_batch_size=9),
-            [
-                "TupleCombineFn: merge_accumulators_batch_size=9 has no effect: accumulators merge "
-                "two by two; leave it out"
-            ],
-        ),
-        (
             lambda: beam.runners.DirectRunner(bundle_repeat=3),
             [
                 "DirectRunner: bundle_repeat=3 has no effect: a runner only says where a pipeline "
                 "runs; leave it out"
-            ],
-        ),
-        (
-            lambda: TestPipeline(blocking=False, timeout=5).run(),
-            [
-                f"TestPipeline: blocking=False has no effect: {AT_ITS_END}",
-                f"TestPipeline: timeout=5 has no effect: {AT_ITS_END}",
             ],
         ),
     ],
@@ -85,9 +69,7 @@ def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
         lambda: beam.Create([1]),
         lambda: beam.Create([1], reshuffle=True),
         lambda: beam.Reshuffle(),
-        lambda: TupleCombineFn(sum, max),
         beam.runners.DirectRunner,
-        lambda: TestPipeline(blocking=True, timeout=None).run(),
     ],
 )
 def test_what_is_done_anyway_is_not_warned_of(build: Callable[[], Any]) -> None:

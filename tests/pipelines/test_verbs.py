@@ -15,7 +15,6 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.collection import INSTEAD, TABLES
 from beamlike.api.pipelines.scio.table import verbs
 from beamlike.scio import (
-    MultiJoin,
     ScioContext,
     ScioMetrics,
     ScioResult,
@@ -166,7 +165,6 @@ def steps_of_a_stream() -> set[str]:
         ("with side inputs", verbs_of(SCollectionWithSideInput, "SCollectionWithSideInput.")),
         ("with side outputs", verbs_of(SCollectionWithSideOutput, "SCollectionWithSideOutput.")),
         ("windowed verbs", verbs_of(WindowedSCollection, "WindowedSCollection.")),
-        ("joins of several", verbs_of(MultiJoin, "MultiJoin.")),
         ("ways to make metrics", verbs_of(ScioMetrics, "ScioMetrics.")),
         ("questions to a result", verbs_of(ScioResult, "ScioResult.") - OF_BEAM),
         ("value matchers", functions_of(values)),

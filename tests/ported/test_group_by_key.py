@@ -7,6 +7,7 @@ second grouping of merged windows is allowed; before, it was refused.
 
 import beamlike.beam as beam
 from beamlike import Sessions
+from beamlike.beam.transforms.userstate import ReadModifyWriteStateSpec
 from beamlike.scio import ScioContext
 from beamlike.testing import TestStream, contain_in_any_order, emit_exactly, expect, on_time_pane
 
@@ -83,12 +84,21 @@ def test_windowed_anew_they_merge_by_the_times_of_the_panes(sc):
     )
 
 
-def test_a_function_with_a_memory_may_follow(sc):
-    def numbered(state, pair, timestamp):
-        number = (state or 0) + 1
-        return number, [(number, pair[1], timestamp)]
+class Numbered(beam.DoFn):
+    NUMBER = ReadModifyWriteStateSpec("number", beam.coders.VarIntCoder())
 
-    shown = under_one_key(grouped(sc)) | beam.ApplyPerKey(numbered)
+    def process(
+        self,
+        pair,
+        timestamp=beam.DoFn.TimestampParam,
+        number=beam.DoFn.StateParam(NUMBER),  # noqa: B008
+    ):
+        number.write((number.read() or 0) + 1)
+        yield number.read(), pair[1], timestamp
+
+
+def test_a_function_with_a_memory_may_follow(sc):
+    shown = under_one_key(grouped(sc)) | beam.ParDo(Numbered())
     seen = shown | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))
     expect(seen).to(
         contain_in_any_order(

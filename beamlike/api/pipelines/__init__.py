@@ -14,11 +14,11 @@ functions are called), `combinefn` (Beam's combine functions), `combine_fns` (th
 `grouping` (what all that group are made of), `pane_times` (panes that are put into windows by a
 time that is not theirs), `outputs` (of transforms with several), `defaults` (what is made of no
 elements). Then Beam's transforms: `pardo`, `elements`, `windowing`, `groups`, `cogroups`,
-`combiners`, `pairs`, `times`, `rows`, `waiting`, `stateful`, `buffered_batches`, `batches`,
+`combiners`, `pairs`, `times`, `rows`, `buffered_batches`, `batches`,
 `deduplicating`; `error_handling` (elements that fail). From outside and to the outside: `on_spark`
 (which query a pipeline becomes), `coders` (values as bytes), `frames`
-(DataFrames) and `job_io` (inputs and outputs of jobs). What Beam Python counts in seconds is in
-`python`, text files and other sources and sinks are in `io`, Scio's verbs are in `scio`.
+(DataFrames), `text_files` and `job_io` (inputs and outputs of jobs). What Beam Python counts in
+seconds is in `python`, Scio's verbs are in `scio`.
 """
 
 # Transforms are given what is made of other transforms: Map(...).with_exception_handling().

@@ -34,15 +34,6 @@ class CombineFn(WithTypeHints, Generic[In, R]):
         A process may make several copies, each with its setup: each step on Spark has one.
         """
 
-    @staticmethod
-    def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
-        """A plain function of all values, as a combine function.
-
-        Raises:
-            PipelineTypeError: It cannot be called.
-        """
-        return _FromCallable(fn)
-
     def default_label(self) -> str:
         """What the default name of a transform calls this function.
 
@@ -87,32 +78,6 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     def teardown(self, *args: Any, **kwargs: Any) -> None:
         """Once a copy whose `setup` was called is not needed any more, at the latest when its
         process ends; not if that is killed."""
-
-
-class _FromCallable(CombineFn[Any, Any]):
-    """A plain function of all values, in steps."""
-
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        if not callable(fn):
-            raise PipelineTypeError(f"a combine function or a function is needed, got {fn!r}")
-        self.fn = fn
-
-    def create_accumulator(self, *args: Any, **kwargs: Any) -> list[Any]:
-        return []
-
-    def add_input(
-        self, mutable_accumulator: list[Any], element: Any, *args: Any, **kwargs: Any
-    ) -> list[Any]:
-        mutable_accumulator.append(element)
-        return mutable_accumulator
-
-    def merge_accumulators(
-        self, accumulators: Iterable[list[Any]], *args: Any, **kwargs: Any
-    ) -> list[Any]:
-        return [element for accumulator in accumulators for element in accumulator]
-
-    def extract_output(self, accumulator: list[Any], *args: Any, **kwargs: Any) -> Any:
-        return self.fn(accumulator, *args, **kwargs)
 
 
 _WHOLE: Final = frozenset({int, bool})

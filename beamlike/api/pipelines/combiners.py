@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any, Generic
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
     CountCombineFn,
-    LatestCombineFn,
     MeanCombineFn,
     SampleCombineFn,
-    SingleInputTupleCombineFn,
     ToDictCombineFn,
     ToListCombineFn,
     TopCombineFn,
     ToSetCombineFn,
-    TupleCombineFn,
 )
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
@@ -38,14 +35,12 @@ __all__ = [
     "Count",
     "CountCombineFn",
     "Latest",
-    "LatestCombineFn",
     "Max",
     "Mean",
     "MeanCombineFn",
     "Min",
     "Sample",
     "SampleCombineFn",
-    "SingleInputTupleCombineFn",
     "Sum",
     "ToDict",
     "ToDictCombineFn",
@@ -55,7 +50,6 @@ __all__ = [
     "ToSetCombineFn",
     "Top",
     "TopCombineFn",
-    "TupleCombineFn",
 ]
 
 

@@ -1,6 +1,5 @@
 """A ``DoFn`` as a node of the graph: how it is called, and what its answers become."""
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat
@@ -20,11 +19,11 @@ from beamlike.api.pipelines.params import (
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
-from beamlike.model.copies import own_copies, own_copy
+from beamlike.model.copies import own_copies
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
-from beamlike.safe_text import USER_RAISED, safe_repr
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -50,6 +49,9 @@ _STATE_HERE: Final = (
     "ParDo(...) of it"
 )
 
+Instead = Callable[[Any, UserRaised], TaggedOutput | None]
+"""What comes out for an element that a function raised for; None: that is a failure."""
+
 _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "StateParam": ("a state", _STATE_HERE),
     "TimerParam": ("a timer", _STATE_HERE),
@@ -66,13 +68,6 @@ class EarlyOutputError(PipelineError, RuntimeError):
     """A function makes something before the first element of a bundle."""
 
 
-@attrs.frozen
-class _Slot:
-    """The place of a side input among the arguments."""
-
-    number: int
-
-
 class DoFnInvoker(Do):
     """A `DoFn` as a graph knows it.
 
@@ -81,6 +76,8 @@ class DoFnInvoker(Do):
             last.
         kwargs: Given to each call, likewise.
         tags: The outputs that have names; None if any name will do.
+        instead: What comes out for an element that the function raised for, in place of all that it
+            made of that; None if it is a failure.
 
     Raises:
         PipelineError: The function asks for what there is not, such as a state.
@@ -94,53 +91,29 @@ class DoFnInvoker(Do):
         kwargs: Mapping[str, Any],
         tags: frozenset[str] | None,
         label: str,
+        instead: Instead | None = None,
         *,
         stateful: bool = False,
     ) -> None:
-        self.fn, self.tags, self.label = fn, tags, label
-        views = [View(side, label) for side in views_of(args, kwargs)]
-        slots = iter(range(len(views)))
-        self.args = tuple(
-            _Slot(next(slots)) if isinstance(argument, AsSideInput) else argument
-            for argument in args
-        )
-        self.kwargs = {
-            name: _Slot(next(slots)) if isinstance(argument, AsSideInput) else argument
-            for name, argument in kwargs.items()
-        }
-        self.views: Sequence[View] = views
+        self.fn, self.tags, self.label, self.instead = fn, tags, label, instead
+        self.args = tuple(_viewed(argument, label) for argument in args)
+        self.kwargs = {name: _viewed(argument, label) for name, argument in kwargs.items()}
+        arguments = (*self.args, *self.kwargs.values())
+        self.views = [argument for argument in arguments if isinstance(argument, View)]
         self.asked = asked_by(fn.called())
-        self.refuse_missing(self.asked, _OF_STATE if stateful else ())
+        self._refuse_missing(_OF_STATE if stateful else ())
         kinds = {asked.name for asked in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
         named = arguments_by_name(fn.called(), self.args, {*self.asked}, self.takes_element)
         if named:
             self.args, self.kwargs = (), {**named, **self.kwargs}
-        self._seen: Sequence[Any] = ()
         self.sees_window = "WindowParam" in kinds
-        self._in_place = not (args or kwargs) and self._asks_in_place()
         self._next_names = names_after_element(fn.called())
         self.skew = fn.skew_ms(label)
 
-    def _asks_in_place(self) -> bool:
-        """Whether what it asks for are its next arguments after the element."""
-        if not self.asked:
-            return True
-        parameters = inspect.signature(self.fn.called()).parameters.values()
-        names = [
-            parameter.name
-            for parameter in parameters
-            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY
-        ]
-        return names[self.takes_element :][: len(self.asked)] == [*self.asked]
-
-    def refuse_missing(self, asked_for: Mapping[str, Param], known: Sequence[str]) -> None:
-        """Refuse what a function asks for and cannot be given.
-
-        Raises:
-            PipelineError: With what to write.
-        """
-        for parameter, asked in asked_for.items():
+    def _refuse_missing(self, known: Sequence[str]) -> None:
+        """Refuse what the function asks for and cannot be given."""
+        for parameter, asked in self.asked.items():
             if asked.name in _MISSING and asked.name not in known:
                 what, instead = _MISSING[asked.name]
                 raise PipelineError(
@@ -151,10 +124,6 @@ class DoFnInvoker(Do):
     @property
     def pane_marks(self) -> frozenset[str]:
         return getattr(self.fn, "_pane_marks", frozenset())
-
-    @property
-    def paces(self) -> bool:
-        return getattr(self.fn, "_paces", False)
 
     def setup(self) -> None:
         self.fn.setup()
@@ -168,36 +137,22 @@ class DoFnInvoker(Do):
             )
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
-        self._seen = [
-            view.build_view(items) for view, items in zip(self.views, contents, strict=True)
-        ]
+        for view, items in zip(self.views, contents, strict=True):
+            view.see(items)
 
     @property
     def arguments(self) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
         """The arguments of a call after the element, with what is seen of side inputs."""
-        args, kwargs, seen = self.args, self.kwargs, self._seen
-        if self.views:
-            args = tuple(seen[arg.number] if isinstance(arg, _Slot) else arg for arg in args)
-            kwargs = {
-                name: seen[arg.number] if isinstance(arg, _Slot) else arg
-                for name, arg in kwargs.items()
-            }
-        return args, kwargs
-
-    def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        args, kwargs = self.arguments
-        if not self.sees_window:
-            yield from self._call(element, args, kwargs)
-            return
-        for window in element.windows:
-            alone = attrs.evolve(element, value=own_copy(element.value), windows=(window,))
-            yield from self._call(alone, args, kwargs)
+        if not self.views:
+            return self.args, self.kwargs
+        return tuple(map(_seen, self.args)), {
+            name: _seen(argument) for name, argument in self.kwargs.items()
+        }
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        if self.paces:
-            return super().run(bundle)
-        columns = made_of_columns(self.fn.called(), bundle)
-        if columns is not None and self.fn.plain() is Plain.MADE:
+        plain = self.fn.plain() if self.instead is None else Plain.LISTED
+        columns = made_of_columns(self.fn.called(), bundle) if plain is Plain.MADE else None
+        if columns is not None:
             return [(MAIN, columns)]
         if self.sees_window:
             exploded, _ = bundle.one_window_each()
@@ -205,7 +160,7 @@ class DoFnInvoker(Do):
                 exploded = exploded.with_values(own_copies(exploded.values))
             bundle = exploded
         # Only the columns are touched that the function asks for.
-        if self.fn.plain() is Plain.LISTED:
+        if plain is Plain.LISTED:
             return self._listed(bundle)
         answers, values = self._answers(bundle), list[Any]()
         try:
@@ -214,7 +169,7 @@ class DoFnInvoker(Do):
                 raise StopIteration  # by the function: to what calls it that is its end
         except USER_RAISED as cause:
             raise RaisedFor(bundle[len(values)]) from cause
-        if self.fn.plain() is Plain.KEPT:
+        if plain is Plain.KEPT:
             return [(MAIN, bundle.at([place for place, keeps in enumerate(values) if keeps]))]
         if _are_elements(values):
             return [(MAIN, bundle.with_values(values))]
@@ -257,19 +212,18 @@ class DoFnInvoker(Do):
 
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
         """What the function answers for each element, when it is asked for."""
-        call = self.fn.called()
-        columns: list[Iterable[Any]] = [_column(param, bundle) for param in self.asked.values()]
-        if self.takes_element:
-            columns = [bundle.values, *columns]
-        args, kwargs = self.arguments
-        if self.takes_element and not (self.asked or args):
-            if [*kwargs] == self._next_names[: len(kwargs)]:
-                columns += map(repeat, kwargs.values())  # by place a call takes half as long
-            else:
-                call = partial(call, **kwargs)
-        elif not self._in_place:
-            call = partial(_named, call, [*self.asked], self.takes_element, args, kwargs)
-        return map(call, *columns)
+        call, (args, kwargs) = self.fn.called(), self.arguments
+        if self.instead is not None:
+            call = partial(_handled, self.fn.process, self.instead)
+        asked = {name: _column(param, bundle) for name, param in self.asked.items()}
+        elements = [bundle.values] if self.takes_element else []
+        by_name = {**{name: repeat(argument) for name, argument in kwargs.items()}, **asked}
+        names = self._next_names[: len(by_name)]
+        if elements and not args and by_name.keys() == {*names}:
+            # By place a call takes half as long.
+            return map(call, *elements, *(by_name[name] for name in names))
+        call = partial(_named, call, [*asked], self.takes_element, args, kwargs)
+        return map(call, *elements, *asked.values())
 
     def _outputs(
         self, bundle: Bundle, places: Sequence[int], answers: Sequence[Any]
@@ -303,17 +257,6 @@ class DoFnInvoker(Do):
 
     def teardown(self) -> None:
         self.fn.teardown()
-
-    def describe(self, element: Windowed) -> str:
-        return safe_repr(element.value)
-
-    def _call(
-        self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Iterator[tuple[str, Windowed]]:
-        asked = {name: read(param, element) for name, param in self.asked.items()}
-        if self.takes_element:
-            args = (element.value, *args)
-        yield from self.outputs(self.fn.process(*args, **{**kwargs, **asked}), element)
 
     def outputs(self, answers: Any, element: Windowed) -> Iterator[tuple[str, Windowed]]:
         """What answers become that are those for an element, each with the tag of its output."""
@@ -382,9 +325,30 @@ def read(param: Param, element: Windowed) -> Any:
     return value if param.shown is None else param.shown(value)
 
 
+def _viewed(argument: Any, label: str) -> Any:
+    return View(argument, label) if isinstance(argument, AsSideInput) else argument
+
+
+def _seen(argument: Any) -> Any:
+    return argument.seen if isinstance(argument, View) else argument
+
+
 def _column(param: Param, bundle: Bundle) -> Iterable[Any]:
     column = _COLUMN[param.name](bundle)
     return column if param.shown is None else map(param.shown, column)
+
+
+def _handled(process: Callable[..., Any], instead: Instead, *args: Any, **kwargs: Any) -> Any:
+    """What a function lists for an element, or what comes out in place of all that."""
+    try:
+        answer = process(*args, **kwargs)
+        return () if answer is None else list(answer)
+    except USER_RAISED as error:
+        element = args[0] if args else next(iter(kwargs.values()), None)
+        output = instead(element, error)
+        if output is None:
+            raise
+        return [output]
 
 
 def _named(

@@ -85,15 +85,6 @@ class Metrics:
     """
 
     @staticmethod
-    def get_namespace(namespace: str | type) -> str:
-        """A namespace as text.
-
-        Raises:
-            PipelineError: It is neither a text nor a class.
-        """
-        return _name(namespace, "any").namespace
-
-    @staticmethod
     def counter(namespace: str | type, name: str) -> Counter:
         """A number that goes up and down."""
         return Counter(_name(namespace, name))

@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, cast, get_args
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, cast, get_args
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
@@ -54,6 +54,8 @@ class PipelineOptions:
     """
 
     display_data: ClassVar[Any] = OfBeamsSDK("PipelineOptions.display_data")
+    from_dictionary: ClassVar[Any] = OfBeamsSDK("PipelineOptions.from_dictionary")
+    get_all_options: ClassVar[Any] = OfBeamsSDK("PipelineOptions.get_all_options")
 
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
         if flags is None:
@@ -72,15 +74,6 @@ class PipelineOptions:
         self.__dict__.update(_flags=flags, _values=values, _declared=declared)
 
     @classmethod
-    def from_dictionary(cls, options: dict[str, Any]) -> Self:
-        """Options with these values.
-
-        Args:
-            options: Values by name.
-        """
-        return cls([], **options)
-
-    @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
         """Declare options, by ``parser.add_argument``."""
 
@@ -96,37 +89,16 @@ class PipelineOptions:
         view._see(self._flags, self._values)
         return view
 
-    def get_all_options(self, drop_default: bool = False) -> dict[str, Any]:
-        """The options by name: those of all classes of options.
-
-        Args:
-            drop_default: Without those that were not set.
-        """
-        parser = _parser(*PipelineOptions.__subclasses__(), type(self))
-        values = vars(parser.parse_known_args(list(self._flags))[0])
-        values |= {name: value for name, value in self._values.items() if name in values}
-        if not drop_default:
-            return values
-        defaults = vars(parser.parse_known_args([])[0])
-        return {name: value for name, value in values.items() if defaults[name] != value}
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._declared})
-
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self.__dict__.get("_declared", ()):
             return self._values[name]
         raise AttributeError(
             f"{type(self).__name__} has no option {name!r}; declare it in _add_argparse_args of a "
-            "subclass, and read it with view_as"
+            "subclass, and read and set it with view_as"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._declared:
-            raise AttributeError(
-                f"{type(self).__name__} has no option {name!r}; declare it in _add_argparse_args "
-                "of a subclass, and set it with view_as"
-            )
+        getattr(self, name)  # only what is declared can be set
         self._values[name] = value
 
     def __repr__(self) -> str:

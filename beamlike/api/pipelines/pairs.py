@@ -23,7 +23,6 @@ __all__ = [
     "Partition",
     "PartitionFn",
     "Reshuffle",
-    "ToString",
     "Values",
     "WithKeys",
 ]
@@ -213,21 +212,3 @@ class Reshuffle(PTransform[Any, Any]):
 
     def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
         return pcoll
-
-
-class ToString:
-    """Elements as texts."""
-
-    @staticmethod
-    def Element() -> Map[Any, str]:
-        """Each element as a text."""
-        return "ElementToString" >> Map(str)
-
-    @staticmethod
-    def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
-        """The items of each element as texts, with something between them: a comma."""
-        between = "," if delimiter is None else delimiter
-        return "IterablesToString" >> Map(lambda items: between.join(map(str, items)))
-
-    Kvs = Iterables
-    """The key and the value of each pair as texts, with something between them: a comma."""

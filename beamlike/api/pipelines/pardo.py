@@ -11,11 +11,11 @@ from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, views_of
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, views_of
 from beamlike.api.pipelines.function_dofns import FlatMapFn
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.stateful_dofn_invoker import Instead, stateful_outputs
+from beamlike.api.pipelines.stateful_dofn_invoker import stateful_outputs
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
@@ -44,7 +44,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     max_failures: float = MAX_FAILURES
     """The greatest share of calls that may fail, see `with_on_error`."""
     instead: "Instead | None" = None
-    """What comes out in place of what raises, of a function with states."""
+    """What comes out for an element that the function raises for."""
 
     handled: ClassVar[Callable[["ParDo[Any, Any]", str, str, dict[str, Any]], Any]]
     """What `with_exception_handling` makes. It is made of other transforms: `error_handling`
@@ -117,8 +117,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         Args:
             main_tag: The name of the first output.
             dead_letter_tag: The name of the other.
-            how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
-                function raises counts. A function with states and timers also needs
+            how: ``exc_class``, what is caught. A function with states and timers also needs
                 ``allow_unsafe_userstate_in_process=True``, as in Beam. Here what ``process`` has
                 changed before it raised is undone; of what timers and the end of windows raise
                 there is no element, and `with_on_error` decides.
@@ -157,7 +156,8 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    do = DoFnInvoker(transform.fn, transform.args, transform.kwargs, tags, label)
+    how = transform.args, transform.kwargs, tags, label, transform.instead
+    do = DoFnInvoker(transform.fn, *how)
     views = views_of(transform.args, transform.kwargs)
     if views:
         return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)

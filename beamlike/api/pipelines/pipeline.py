@@ -151,15 +151,6 @@ class Pipeline(PipelineRoot):
         return host_of_environment() or self._host
 
     @property
-    def applied_labels(self) -> set[str]:
-        """The full names of all transforms."""
-        return {*self.tree.labels}
-
-    @property
-    def _options(self) -> PipelineOptions:  # as Beam's tests read them
-        return self.options
-
-    @property
     def pipeline(self) -> Self:
         """Itself: a transform that starts one is given it, and may ask it as it asks a collection.
 

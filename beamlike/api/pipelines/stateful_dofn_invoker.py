@@ -1,14 +1,14 @@
 """A `DoFn` with states and timers as a node of the graph."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.checks import check_states
-from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
-from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read, views_of
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, read, views_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
@@ -25,9 +25,6 @@ from beamlike.model.options import MAX_FAILURES
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 from beamlike.safe_text import UserRaised
-
-Instead = Callable[[Any, UserRaised], TaggedOutput | None]
-"""What comes out for an element that a function raised for; None: that is a failure."""
 
 _OF_CALLBACKS = (
     *("StateParam", "TimerParam", "KeyParam", "WindowParam", "TimestampParam", "PaneInfoParam"),

@@ -1,13 +1,11 @@
 """Transforms within transforms: their names in a pipeline.
 
-Source: Beam Python ``pipeline.AppliedPTransform``, ``Pipeline.apply``.
+Source: Beam Python ``Pipeline.apply``.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-import attrs
 
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -17,35 +15,23 @@ class LabelTakenError(PipelineError, RuntimeError):
     """A pipeline has a transform of this name already."""
 
 
-@attrs.frozen
-class AppliedPTransform:
-    """A transform where it is applied.
-
-    Args:
-        transform: The transform; None at the top of a pipeline.
-        full_label: Its name with those of the transforms around it before it.
-    """
-
-    transform: PTransform[Any, Any] | None
-    full_label: str
-
-
 class TransformTree:
     """The transforms of a pipeline under their names, as they are applied.
 
     Attributes:
-        stack: The transforms that are being applied, the innermost last; first the root.
+        stack: The full names of the transforms that are being applied, the innermost last; first
+            that of the root.
         labels: The full names that are taken.
     """
 
     def __init__(self) -> None:
-        self.stack = [AppliedPTransform(None, "")]
+        self.stack = [""]
         self.labels: dict[str, None] = {}
 
     @property
     def label(self) -> str:
         """The full name of the transform that is being applied."""
-        return self.stack[-1].full_label
+        return self.stack[-1]
 
     def free_label(self, name: str) -> str:
         """The name, with a number after it if a transform has it where one is being applied."""
@@ -73,7 +59,7 @@ class TransformTree:
                 f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
             )
         self.labels[full] = None
-        self.stack.append(AppliedPTransform(transform, full))
+        self.stack.append(full)
         try:
             yield
         except BaseException:

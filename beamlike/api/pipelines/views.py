@@ -205,24 +205,27 @@ class AsMultiMap(_PairsSideInput[T]):
 
 
 class View:
-    """A view that is not made anew while the same items are seen."""
+    """A view that is not made anew while the same items are seen.
+
+    Attributes:
+        seen: What the function is given for the items that it sees now.
+    """
 
     def __init__(self, view: AsSideInput[Any], label: str) -> None:
         self._view, self._label = view, label
         self._items: Sequence[Any] | None = None
-        self._made: Any = None
+        self.seen: Any = None
 
-    def build_view(self, items: Sequence[Any]) -> Any:
-        """What the function is given for these items."""
+    def see(self, items: Sequence[Any]) -> None:
+        """Show these items."""
         if self._items is not items:
             # A function that changes what it sees does so for its task, and not for the state.
-            self._made = self._view.build_view(own_copies(items), self._label)
+            self.seen = self._view.build_view(own_copies(items), self._label)
             self._items = items
-        return self._made
 
     def __getstate__(self) -> dict[str, Any]:
         # What is seen belongs to a run, and comes to a worker apart from the function.
-        return {**self.__dict__, "_items": None, "_made": None}
+        return {**self.__dict__, "_items": None, "seen": None}
 
 
 def with_side_inputs(

@@ -34,7 +34,7 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
 
-__all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
+__all__ = ["Flatten", "Remerge", "WindowInto"]
 
 
 class WindowInto(PTransform[Any, Any]):
@@ -195,33 +195,3 @@ def _named(collections: list[PCollection[Any]]) -> dict[str, WindowingStrategy]:
         name = repr(collection)
         named[f"{name}, input {number}," if name in named else name] = collection.windowing
     return named
-
-
-class FlattenWith(PTransform[Any, Any]):
-    """The elements of a collection and of others as one, in the midst of a chain.
-
-    Args:
-        others: The others, or transforms that start from nothing and make them.
-
-    Raises:
-        PipelineTypeError: One is neither.
-
-    Source: Beam Python ``FlattenWith``.
-    """
-
-    def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
-        super().__init__()
-        for other in others:
-            if not isinstance(other, PCollection | PTransform):
-                raise PipelineTypeError(
-                    f"FlattenWith takes collections and transforms that start from nothing, got "
-                    f"{other!r}"
-                )
-        self.others = others
-
-    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
-        pipeline = pcoll.pipeline
-        others = [
-            pipeline | other if isinstance(other, PTransform) else other for other in self.others
-        ]
-        return (pcoll, *others) | "Flatten" >> Flatten()

@@ -6,7 +6,6 @@ from beamlike.api.pipelines.coders import BytesCoder as BytesCoder
 from beamlike.api.pipelines.coders import Coder as Coder
 from beamlike.api.pipelines.coders import CoderRegistry as CoderRegistry
 from beamlike.api.pipelines.coders import FloatCoder as FloatCoder
-from beamlike.api.pipelines.coders import IterableCoder as IterableCoder
 from beamlike.api.pipelines.coders import JsonCoder as JsonCoder
 from beamlike.api.pipelines.coders import PickleCoder as PickleCoder
 from beamlike.api.pipelines.coders import StrUtf8Coder as StrUtf8Coder

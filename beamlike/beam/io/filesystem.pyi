@@ -1,4 +1,4 @@
 """Beam's ``apache_beam.io.filesystem``: what is here of it."""
 
-from beamlike.api.pipelines.io.files import BeamIOError as BeamIOError
-from beamlike.api.pipelines.io.files import CompressionTypes as CompressionTypes
+from beamlike.api.pipelines.text_files import BeamIOError as BeamIOError
+from beamlike.api.pipelines.text_files import CompressionTypes as CompressionTypes

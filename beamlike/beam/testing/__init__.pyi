@@ -2,5 +2,4 @@
 
 from beamlike.beam.testing import test_pipeline as test_pipeline
 from beamlike.beam.testing import test_stream as test_stream
-from beamlike.beam.testing import test_utils as test_utils
 from beamlike.beam.testing import util as util

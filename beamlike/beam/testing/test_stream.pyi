@@ -1,11 +1,7 @@
 """Beam's ``apache_beam.testing.test_stream``: what is here of it."""
 
 from beamlike.api.pipelines.python.durations import Duration as Duration
-from beamlike.api.pipelines.python.streams import ElementEvent as ElementEvent
-from beamlike.api.pipelines.python.streams import Event as Event
-from beamlike.api.pipelines.python.streams import ProcessingTimeEvent as ProcessingTimeEvent
 from beamlike.api.pipelines.python.streams import TestStream as TestStream
-from beamlike.api.pipelines.python.streams import WatermarkEvent as WatermarkEvent
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue

@@ -14,18 +14,10 @@ from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.transforms import window as window
 from beamlike.testing.pipelines.beam import assert_that as assert_that
-from beamlike.testing.pipelines.beam import has_at_least_one as has_at_least_one
-from beamlike.testing.pipelines.beam import open_shards as open_shards
 from beamlike.testing.pipelines.beam_matchers import BeamAssertException as BeamAssertException
-from beamlike.testing.pipelines.beam_matchers import SortLists as SortLists
 from beamlike.testing.pipelines.beam_matchers import TestWindowedValue as TestWindowedValue
 from beamlike.testing.pipelines.beam_matchers import contains_in_any_order as contains_in_any_order
 from beamlike.testing.pipelines.beam_matchers import equal_to as equal_to
-from beamlike.testing.pipelines.beam_matchers import equal_to_approx as equal_to_approx
 from beamlike.testing.pipelines.beam_matchers import equal_to_per_window as equal_to_per_window
 from beamlike.testing.pipelines.beam_matchers import is_empty as is_empty
 from beamlike.testing.pipelines.beam_matchers import is_not_empty as is_not_empty
-from beamlike.testing.pipelines.beam_matchers import matches_all as matches_all
-from beamlike.testing.pipelines.beam_matchers import (
-    row_namedtuple_equals_fn as row_namedtuple_equals_fn,
-)

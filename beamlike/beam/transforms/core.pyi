@@ -25,7 +25,6 @@ from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
-from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
@@ -36,7 +35,6 @@ from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.windowing import Flatten as Flatten
-from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
 from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints

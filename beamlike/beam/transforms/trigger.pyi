@@ -4,7 +4,6 @@ from beamlike.api.pipelines.python.durations import TIME_GRANULARITY as TIME_GRA
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
-from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import AfterProcessingTime as AfterProcessingTime
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windows import GlobalWindow as GlobalWindow

@@ -15,15 +15,12 @@ from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
-from beamlike.api.pipelines.pairs import ToString as ToString
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
-from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
-from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.transform import PTransform as PTransform
@@ -35,7 +32,6 @@ from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.userstate import on_timer as on_timer
 from beamlike.api.pipelines.views import AsSideInput as AsSideInput
-from beamlike.api.pipelines.waiting import WaitOn as WaitOn
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue

@@ -4,13 +4,10 @@ from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.durations import DurationTypes as DurationTypes
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
-from beamlike.api.pipelines.python.timestamps import TimestampTypes as TimestampTypes
 from beamlike.api.pipelines.python.window_fns import FixedWindows as FixedWindows
 from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
-from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.window_fns import Sessions as Sessions
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
-from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windows import BoundedWindow as BoundedWindow
 from beamlike.api.pipelines.python.windows import GlobalWindow as GlobalWindow

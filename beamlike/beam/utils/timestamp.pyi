@@ -6,7 +6,3 @@ from beamlike.api.pipelines.python.durations import DurationTypes as DurationTyp
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
-from beamlike.api.pipelines.python.timestamps import (
-    TimestampDurationTypes as TimestampDurationTypes,
-)
-from beamlike.api.pipelines.python.timestamps import TimestampTypes as TimestampTypes

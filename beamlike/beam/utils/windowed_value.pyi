@@ -6,6 +6,5 @@ from beamlike.api.pipelines.python.panes import PaneInfoTiming as PaneInfoTiming
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
-from beamlike.api.pipelines.python.timestamps import TimestampTypes as TimestampTypes
 from beamlike.api.pipelines.python.windows import BoundedWindow as BoundedWindow
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue

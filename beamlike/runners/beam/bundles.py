@@ -1,8 +1,5 @@
 """Functions of the graph that take bundles."""
 
-from collections.abc import Iterable
-
-from beamlike.model.bundle import Windowed
 from beamlike.model.graph import Do
 
 
@@ -12,6 +9,3 @@ class BundleDo(Do):
     @property
     def changes_elements(self) -> bool:
         return False
-
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")

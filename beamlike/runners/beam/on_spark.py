@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from beamlike.hosts.spark.graph.running import PipelineQuery
 
 
+_OF_STREAMS: Final = ("checkpoint", "trigger_interval")
+_ENDS: Final = "is for a stream, and this pipeline {}; leave it out"
 _LOOKS_EVERY: Final = 0.2
 """How often it is looked whether a stream has come to its end (s)."""
 WAKE_EVERY_MS: Final = 1_000
@@ -61,6 +63,21 @@ class SparkSettings:
         duration_ms(interval, "--trigger_interval")
         return {"processingTime": interval}
 
+    def refuse(self, why: str, *names: str) -> None:
+        """Refuse options that have no effect.
+
+        Args:
+            why: What they are for, and what the pipeline is, or what to do.
+            names: The options.
+
+        Raises:
+            PipelineError: One of them is given.
+        """
+        for name in names:
+            value = getattr(self, name)
+            if value is not None:
+                raise PipelineError(f"--{name}={value} {why}")
+
 
 def run_on_spark(
     translated: Callable[[bool], Translation], settings: SparkSettings, *, is_drain: bool
@@ -85,21 +102,12 @@ def run_on_spark(
     translation = translated(is_drain)
     spark = SparkSession.getActiveSession() or local_session()
     if translation.has_script:
-        _refuse_options_of_streams(settings, "plays a TestStream")
+        settings.refuse(_ENDS.format("plays a TestStream"), *_OF_STREAMS)
         return EndedResult([_play(spark, translation.nodes, settings)])
     if not translation.streams:
-        _refuse_options_of_streams(settings, "ends by itself")
+        settings.refuse(_ENDS.format("ends by itself"), *_OF_STREAMS)
         return EndedResult([_run_bounded(spark, translation, settings)])
     return StreamResult(spark, translated, settings, is_drain=is_drain)
-
-
-def _refuse_options_of_streams(settings: SparkSettings, why: str) -> None:
-    for name in ("checkpoint", "trigger_interval"):
-        value = getattr(settings, name)
-        if value is not None:
-            raise PipelineError(
-                f"--{name}={value} is for a stream, and this pipeline {why}; leave it out"
-            )
 
 
 def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> MetricsRecorder:

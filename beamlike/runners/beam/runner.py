@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
@@ -63,7 +62,8 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
         settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
         if host == "spark":
             return run_on_spark(translated, settings, is_drain=self._is_drain)
-        _refuse_options_of_spark(settings, host)
+        why = f"has no effect on the host {host}; leave it out, or add --beamlike_host=spark"
+        settings.refuse(why, "checkpoint", "shards", "trigger_interval")
         workers = local_worker_of if host == "local" else worker_of
         translation = translated(self._is_drain)
         with raising_causes():
@@ -71,13 +71,3 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
                 translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
             )
         return EndedResult([run.metrics])
-
-
-def _refuse_options_of_spark(settings: SparkSettings, host: str) -> None:
-    for name in ("checkpoint", "shards", "trigger_interval"):
-        value = getattr(settings, name)
-        if value is not None:
-            raise PipelineError(
-                f"--{name}={value} has no effect on the host {host}; leave it out, or add "
-                "--beamlike_host=spark"
-            )

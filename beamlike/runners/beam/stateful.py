@@ -281,9 +281,6 @@ class Attaching(Do):
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
         self._contents = tuple(contents)
 
-    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        raise AssertionError("bundles are run")
-
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         seen = self._contents
         return [(self._tag, bundle.with_values([(value, seen) for value in bundle.values]))]

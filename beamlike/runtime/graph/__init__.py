@@ -2,7 +2,7 @@
 
 Read in this order: `wire` (values as bytes), `main_program` (classes of ``__main__`` elsewhere),
 `keys` (keys as bytes), `metrics` (what users' functions count), `worker` (the methods of a node),
-`pacing` (nodes that pace those after them), `functions` (users' functions), `side_inputs` (those
+`functions` (users' functions), `side_inputs` (those
 that look into side inputs), `known_sides` (and into such as are known before), `stateful` (nodes
 that keep state by key), `machine_node` (any machine as one), `nodes` (the others, and which is
 which).

@@ -26,7 +26,6 @@ from beamlike.runtime.graph.keyed import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers, ReaderNode, Spread
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
 from beamlike.runtime.graph.stateful import StatefulWorker
@@ -148,18 +147,16 @@ class Between:
         return [(reader.node, reader.source) for reader in readers if reader.node in self.workers]
 
     def _take(self, number: int, left: Mail) -> None:
-        """Let a node take what it is given, and those that it paces what comes of each of it."""
+        """Let a node take what it is given."""
         node, worker = self._node(number), self.workers[number]
         ports = range(len(node.sources))
         arriving = [self.pending.pop((number, port), Bundle()) for port in ports]
         if not any(arriving):
             return
-        after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
-        for tagged in taken(worker, arriving, left.report.metrics, str(number)):
-            for tag, bundle in tagged:
-                self._route(number, tag, bundle, left)
-            for follower in after:
-                self._take(self.layers.number[follower], left)
+        with left.report.metrics.step(str(number)), worker.errors_name_this_node():
+            outputs = [*worker.take(arriving)]
+        for tag, bundle in outputs:
+            self._route(number, tag, bundle, left)
 
     def sent(self, received: Mail, part: int, early: "EarlyCombining") -> list[Sent]:
         """What goes to the shards of the next layer."""

@@ -25,10 +25,6 @@ class FunctionWorker(Worker):
         super().__init__(label)
         self._do = do
 
-    @property
-    def paces(self) -> bool:
-        return self._do.paces
-
     def setup(self) -> None:
         self._guard(self._do.setup, "setup")
 

@@ -27,7 +27,7 @@ from beamlike.model.graph import (
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
 from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.known_sides import KnownSideInputWorker
@@ -134,17 +134,15 @@ class _WindowAssigner(Worker):
             window = window_columns(self._node.window_fn, part.times)
             if window is not None:
                 return part.in_windows(window)
-        bundle, before = part.one_window_each()
+        bundle, _ = part.one_window_each()
         windows: WindowsOfEach | None = spans_at(self._node.window_fn, bundle.timestamps)
         if windows is None:
-            windows = [*map(self._windows, bundle.values, bundle.timestamps, before.windows())]
+            windows = [*map(self._windows, bundle.values, bundle.timestamps)]
         return bundle.with_windows(windows)
 
-    def _windows(self, value: Any, timestamp: int, before: Window) -> tuple[Window, ...]:
+    def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
         try:
-            if isinstance(window_fn, Reassigning):
-                return tuple(window_fn.reassign(timestamp, value, before))
             return assigned(window_fn, timestamp, value)
         except USER_RAISED as cause:
             failure = FunctionFailure.of(window_fn, "assign", cause, (Element(value, timestamp),))

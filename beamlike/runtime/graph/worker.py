@@ -62,11 +62,6 @@ class Worker(ABC):
         return True
 
     @property
-    def paces(self) -> bool:
-        """See `Do.paces`."""
-        return False
-
-    @property
     def output_watermark(self) -> int:
         """Only what is late comes out with an event time (ms) before it."""
         return self.watermark

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.stateful import ApplyFn
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING
@@ -19,6 +18,7 @@ from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
+from tests.support.machines.memory import ApplyFn
 
 Json = dict[str, Any]
 FILE = Path(__file__).parent / "scio_stateful_threshold.json"

@@ -15,7 +15,6 @@ from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
-from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsList
 from beamlike.api.pipelines.windowing import Flatten
@@ -28,6 +27,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy
+from tests.support.machines.memory import ApplyPerKey
 
 __all__ = ["From", "any_pipeline"]
 

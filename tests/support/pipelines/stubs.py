@@ -104,8 +104,6 @@ def _stub(verb: Verb) -> Iterator[str]:
         head = ast.unparse(definition).removesuffix("\n    ...")
         if len(typed) > 1:
             yield "    @overload"
-        if not verb.owner:
-            yield "    @staticmethod"
         yield f"    {head}" if definition is typed[-1] else f"    {head} ..."
     yield _docstring(verb.documentation, 8)
 

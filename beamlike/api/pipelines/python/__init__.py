@@ -2,8 +2,7 @@
 
 Read in this order: `durations`, `timestamps`, `reading` (times as callers write them),
 `core_values` (values of the core by Beam's arguments), `panes`, `windows` (windows and elements
-with their time), `window_fns` (window functions), `model_fns` (the core's for each of them, and for
-a user's own), `windowing` (`WindowInto`, triggers that wait), `functions` (`DoFn`), `times`
-(transforms that set or show event time) and `streams` (the test stream). The core, Scio's verbs and
-``beamlike`` itself count milliseconds.
+with their time), `window_fns` (window functions), `windowing` (`WindowInto`, triggers that wait),
+`functions` (`DoFn`), `times` (event time by a function) and `streams` (the test stream). The core,
+Scio's verbs and ``beamlike`` itself count milliseconds.
 """

@@ -6,11 +6,8 @@ Source: Beam Python ``testing.test_stream``.
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-import attrs
-
 from beamlike.api.pipelines.beams_own import without_beams_own
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
-from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.reading import Instant, Length, length, moment
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP, MIN_TIMESTAMP, Timestamp
 from beamlike.api.pipelines.python.windows import TimestampedValue, WindowedValue
@@ -21,42 +18,7 @@ from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
-__all__ = ["ElementEvent", "Event", "ProcessingTimeEvent", "TestStream", "WatermarkEvent"]
-
-
-class Event:
-    """Something that happens in a test stream."""
-
-
-def _watermark(value: Any) -> Timestamp:
-    return moment(value, "WatermarkEvent new_watermark")
-
-
-def _by(value: Any) -> Duration:
-    return length(value, "ProcessingTimeEvent advance_by")
-
-
-@attrs.frozen(order=True)
-class ElementEvent(Event):
-    """Elements that arrive together, at the output of this name; None is the only one."""
-
-    timestamped_values: Sequence[TimestampedValue[Any]]
-    tag: str | None = None
-
-
-@attrs.frozen(order=True)
-class WatermarkEvent(Event):
-    """The watermark of an output moves on."""
-
-    new_watermark: Timestamp = attrs.field(converter=_watermark)
-    tag: str | None = None
-
-
-@attrs.frozen(order=True)
-class ProcessingTimeEvent(Event):
-    """The clock moves on."""
-
-    advance_by: Duration = attrs.field(converter=_by)
+__all__ = ["TestStream"]
 
 
 class TestStream(PTransform[Pipeline, Any]):
@@ -72,13 +34,10 @@ class TestStream(PTransform[Pipeline, Any]):
 
     Args:
         coder: How Beam sends the elements to its workers. A test needs none here, and any will do.
-        events: Events to begin with.
         output_tags: The names of outputs, also of such that nothing comes out of.
 
     Raises:
-        StreamAssertionError: An event is for an output that is not among ``output_tags``, or is
-            one that its method refuses.
-        UnsupportedError: There is an ``endpoint``, which is for Beam's own SDK.
+        UnsupportedError: There are ``events``, or an ``endpoint``, which are for Beam's own SDK.
     """
 
     __test__: ClassVar[bool] = False  # the name starts with Test, but pytest must not collect it
@@ -86,37 +45,15 @@ class TestStream(PTransform[Pipeline, Any]):
     def __init__(
         self,
         coder: Any = None,
-        events: Iterable[Event] | None = None,
         output_tags: Iterable[str | None] | None = None,
         **others: Any,
     ) -> None:
-        super().__init__(**without_beams_own("TestStream", others, "endpoint"))
+        super().__init__(**without_beams_own("TestStream", others, "events", "endpoint"))
         self.coder = coder
         self.output_tags: set[str | None] = set(output_tags or ())
         self.watermarks: dict[str | None, Timestamp] = {None: MIN_TIMESTAMP}
         self._clock_ms = 0
         self._steps: list[tuple[str | None, ScriptStep]] = []
-        events = list(events or ())
-        tags = {
-            event.tag for event in events if isinstance(event, ElementEvent | WatermarkEvent)
-        } - {None}
-        _check(
-            tags <= self.output_tags,
-            f"{tags} is not a subset of {self.output_tags}; name all tags of events in output_tags",
-        )
-        for event in events:
-            self._add(event)
-
-    def _add(self, event: Event) -> None:
-        match event:
-            case ElementEvent(values, tag):
-                self.add_elements(values, tag)
-            case WatermarkEvent(watermark, tag):
-                self.advance_watermark_to(watermark, tag)
-            case ProcessingTimeEvent(advance_by):
-                self.advance_processing_time(advance_by)
-            case _:
-                _check(False, f"an event of TestStream is needed, got {event!r}")
 
     def add_elements(
         self, elements: Iterable[Any], tag: str | None = None, event_timestamp: Any = None

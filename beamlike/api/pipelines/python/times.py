@@ -1,25 +1,13 @@
-"""Transforms that give elements their event time, and those that show it.
+"""A transform that gives elements their event time, in seconds where it is a number."""
 
-Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
-"""
+from collections.abc import Callable
+from typing import Any
 
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
-
-import attrs
-
-from beamlike.api.pipelines import stateful, times
-from beamlike.api.pipelines.elements import FlatMap
-from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines import times
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import TimestampedValue
-from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.variables import R
-from beamlike.model.fingerprint import stable_repr
 
-__all__ = ["Reify", "WithTimestamps"]
+__all__ = ["WithTimestamps"]
 
 
 class WithTimestamps(times.WithTimestamps):
@@ -45,101 +33,3 @@ class WithTimestamps(times.WithTimestamps):
     @staticmethod
     def read(at: Any) -> Timestamp:
         return moment(at, "timestamp")
-
-
-class _Shown(PTransform[Any, Any]):
-    """Elements together with what a function shows of them."""
-
-    step: ClassVar[str]
-    shows: ClassVar[Callable[..., Iterable[Any]]]
-
-    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
-        return pcoll | self.step >> FlatMap(type(self).shows)
-
-
-class Reify:
-    """Transforms that make event time and windows a part of the elements.
-
-    As in Beam Python, what is a `TimestampedValue` itself comes out as the element in it, at that
-    time: `Timestamp` changes nothing that the next function sees.
-
-    Source: Beam Python ``Reify``.
-    """
-
-    class Timestamp(_Shown):
-        """Each element as a `TimestampedValue`."""
-
-        step = "AddTimestampInfo"
-
-        @staticmethod
-        def shows(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-            yield TimestampedValue(element, timestamp)
-
-    class TimestampInValue(_Shown):
-        """Each pair of key and value with a `TimestampedValue` in place of the value."""
-
-        step = "AddTimestampInfo"
-
-        @staticmethod
-        def shows(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-            key, value = element
-            yield key, TimestampedValue(value, timestamp)
-
-    class Window(_Shown):
-        """Each element with its event time and its window, once for each window."""
-
-        step = "AddWindowInfo"
-
-        @staticmethod
-        def shows(
-            element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-        ) -> Iterable[Any]:
-            yield element, timestamp, window
-
-    class WindowInValue(_Shown):
-        """Each pair with its value, event time and window in place of the value."""
-
-        step = "AddWindowInfo"
-
-        @staticmethod
-        def shows(
-            element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-        ) -> Iterable[Any]:
-            key, value = element
-            yield key, (value, timestamp, window)
-
-
-class ApplyPerKey(stateful.ApplyPerKey[R]):
-    """Pairs of key and value, given one by one to a function with a state for each key and
-    window.
-
-    Args:
-        fn: Called with the state (None at first), a pair and its event time, a `Timestamp`.
-            Returns the new state, None to remove it, and a list of outputs. It leaves
-            the old state as it was.
-
-    Raises:
-        PipelineError: It is no function; when it is applied: the windows merge.
-
-    Source: Scio ``applyPerKeyDoFn``; Beam's state and timers are not here.
-    """
-
-    def __init__(self, fn: Callable[[Any, Any, Timestamp], tuple[Any, Iterable[R]]]) -> None:
-        super().__init__(_Timestamped(fn) if callable(fn) else fn)
-        self.function = fn
-
-    def default_label(self) -> str:
-        return f"ApplyPerKey({function_label(self.function)})"
-
-
-@attrs.frozen
-class _Timestamped:
-    """A function of a `Timestamp` as one of milliseconds."""
-
-    fn: Callable[[Any, Any, Timestamp], Any]
-
-    def __call__(self, state: Any, pair: Any, timestamp: int) -> Any:
-        return self.fn(state, pair, Timestamp.of_millis(timestamp))
-
-    def __repr__(self) -> str:
-        return stable_repr(self.fn)

@@ -4,7 +4,7 @@ Source: Beam Python ``utils.timestamp``.
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final, TypeAlias, overload
+from typing import Any, ClassVar, Final, overload
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.python.durations import Duration, DurationTypes, Seconds, is_number
@@ -17,8 +17,6 @@ __all__ = [
     "MAX_TIMESTAMP",
     "MIN_TIMESTAMP",
     "Timestamp",
-    "TimestampDurationTypes",
-    "TimestampTypes",
 ]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -185,12 +183,6 @@ class Timestamp(Seconds):
     def __mod__(self, other: DurationTypes) -> Duration:
         return Duration(micros=self.micros % Duration.of(other).micros)
 
-
-TimestampTypes: TypeAlias = int | float | Timestamp
-"""What `Timestamp.of` reads."""
-
-TimestampDurationTypes: TypeAlias = int | float | Duration | Timestamp
-"""What both are compared with."""
 
 MIN_TIMESTAMP: Final = Timestamp.of_millis(MIN_MILLIS)
 """The beginning of time: the event time of elements that have none."""

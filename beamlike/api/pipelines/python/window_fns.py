@@ -1,23 +1,18 @@
-"""Window functions as Beam Python has them, and what a user's own are made of.
+"""Window functions as Beam Python has them. A user's own are below `beamlike.WindowFn`.
 
 Source: Beam Python ``transforms.window``.
 """
 
-import struct
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
 from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.api.pipelines.python.durations import Duration
-from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, length, moment
+from beamlike.api.pipelines.python.reading import Length, in_millis, length
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import BoundedWindow, IntervalWindow
 from beamlike.errors import WindowError
 from beamlike.model import sessions, windowfns
-from beamlike.model.coders import Coder
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.sessions import GapOf
 from beamlike.model.windowfns import GlobalWindows
@@ -25,94 +20,9 @@ from beamlike.model.windowfns import GlobalWindows
 __all__ = [
     "FixedWindows",
     "GlobalWindows",
-    "IntervalWindowCoder",
-    "NonMergingWindowFn",
     "Sessions",
     "SlidingWindows",
-    "WindowFn",
 ]
-
-
-@attrs.frozen
-class IntervalWindowCoder(Coder):
-    """The bounds of a window, each as 8 bytes of milliseconds.
-
-    A coder of windows only has to be deterministic: the core keeps windows by their bounds,
-    whatever `get_window_coder` returns.
-    """
-
-    def encode(self, value: Any) -> bytes:
-        return struct.pack(">qq", value.start.instant_ms, value.end.instant_ms)
-
-    def decode(self, encoded: bytes) -> IntervalWindow:
-        start, end = struct.unpack(">qq", encoded)
-        return IntervalWindow(Timestamp.of_millis(start), Timestamp.of_millis(end))
-
-    def is_deterministic(self) -> bool:
-        return True
-
-
-class WindowFn(ABC):
-    """Which windows an element belongs to, and which windows merge.
-
-    Subclasses write `assign`, `merge` and `get_window_coder`; of windows that never merge
-    `NonMergingWindowFn`, without `merge`. Windows are `IntervalWindow` or `GlobalWindow`: bounds
-    are all that is kept of them.
-    """
-
-    class AssignContext:
-        """What `assign` is given.
-
-        Args:
-            timestamp: The event time of the element.
-            element: The element; None where windows are only looked for, as for side inputs.
-            window: The window that the element is in so far; None where windows are only looked
-                for. An element in several windows is assigned once for each of them.
-        """
-
-        def __init__(
-            self, timestamp: Instant, element: Any = None, window: BoundedWindow | None = None
-        ) -> None:
-            self.timestamp = moment(timestamp, "AssignContext timestamp")
-            self.element = element
-            self.window = window
-
-    class MergeContext:
-        """What `merge` is given: the windows that are open, and a way to merge some."""
-
-        def __init__(self, windows: Iterable[BoundedWindow]) -> None:
-            self.windows = list(windows)
-
-        def merge(self, to_be_merged: Iterable[BoundedWindow], merge_result: BoundedWindow) -> None:
-            """Merge some of the windows into one."""
-            raise NotImplementedError
-
-    @abstractmethod
-    def assign(self, assign_context: Any, /) -> Iterable[Any]:
-        """The windows of an element, from its `AssignContext`."""
-
-    @abstractmethod
-    def merge(self, merge_context: Any, /) -> None:
-        """Merge windows of one key, with ``merge`` of the `MergeContext`."""
-
-    def is_merging(self) -> bool:
-        """Whether windows merge at all."""
-        return True
-
-    @abstractmethod
-    def get_window_coder(self) -> Coder:
-        """How windows become bytes: a deterministic coder, or they cannot be compared."""
-
-
-class NonMergingWindowFn(WindowFn):
-    """A window function whose windows stay as they are. Source: Beam Python."""
-
-    def is_merging(self) -> bool:
-        """Never."""
-        return False
-
-    def merge(self, merge_context: Any, /) -> None:
-        """Nothing to merge."""
 
 
 class FixedWindows(windowfns.FixedWindows, metaclass=OfTheCore):
@@ -128,7 +38,7 @@ class FixedWindows(windowfns.FixedWindows, metaclass=OfTheCore):
         TimeError: One of them is no duration.
 
     Source: Beam Python ``FixedWindows``. A class below it is for Beam's own SDK: here windows of
-    a user's own are below `NonMergingWindowFn`.
+    a user's own are below `beamlike.WindowFn`.
 
     >>> FixedWindows(60).assign(90_000)
     (IntervalWindow(start=60000, end=120000),)

@@ -6,9 +6,7 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 from typing import Any
 
 from beamlike.api.pipelines.python.core_values import OfTheCore
-from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
-from beamlike.api.pipelines.python.window_fns import WindowFn
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
@@ -87,7 +85,7 @@ class WindowInto(AnyWindowInto):
     @by_name("WindowInto", PipelineError)
     def __init__(
         self,
-        windowfn: WindowFn | windowfns.WindowFn | None = None,
+        windowfn: windowfns.WindowFn | None = None,
         trigger: triggers.Trigger | None = None,
         accumulation_mode: AccumulationModeLike | None = None,
         timestamp_combiner: TimestampCombinerLike | None = None,
@@ -100,9 +98,8 @@ class WindowInto(AnyWindowInto):
         lateness = None
         if allowed_lateness is not None:
             lateness = in_millis(allowed_lateness, "WindowInto allowed_lateness")
-        self.windowfn = windowfn
         super().__init__(
-            None if windowfn is None else model_window_fn(windowfn),
+            windowfn,
             trigger=trigger,
             accumulation_mode=accumulation_mode,
             timestamp_combiner=timestamp_combiner,
@@ -115,7 +112,7 @@ class WindowInto(AnyWindowInto):
     def starting_from(
         self, before: WindowingStrategy, label: str
     ) -> tuple[WindowingStrategy, StrategyParts]:
-        if self.windowfn is None:
+        if self.window_fn is None:
             return super().starting_from(before, label)
         # The windows before have no say, as in Beam Python; their lateness has, as in Beam Java.
         lateness = before.allowed_lateness

@@ -32,19 +32,18 @@ __all__ = [
 
 @total_ordering
 class BoundedWindow:
-    """A span of event time that ends. Windows sort by their end.
+    """A span of event time that ends. Windows sort by their ends.
 
-    Args:
-        end: The first instant after it.
+    It equals the window of ``beamlike`` that has the same bounds.
     """
 
-    def __init__(self, end: Instant) -> None:
-        self._end = moment(end, f"{type(self).__name__} end")
+    _start: Timestamp
+    _end: Timestamp
 
     @property
     def start(self) -> Timestamp:
-        """The first instant of it; a subclass says which."""
-        raise NotImplementedError
+        """The first instant of it."""
+        return self._start
 
     @property
     def end(self) -> Timestamp:
@@ -55,17 +54,25 @@ class BoundedWindow:
         """The last instant of it, a microsecond before its end."""
         return self.end.predecessor()
 
+    def _bounds(self) -> tuple[Timestamp, Timestamp]:
+        # Beyond the ends of time there is nothing: windows that differ only there are the same.
+        return min(self.end, MAX_TIMESTAMP), max(self.start, MIN_TIMESTAMP)
+
     def __eq__(self, other: object) -> bool:
-        raise NotImplementedError
+        if isinstance(other, windows.IntervalWindow | windows.GlobalWindow):
+            other = of_model(other)
+        return (
+            isinstance(other, BoundedWindow)
+            and type(other) is type(self)
+            and self._bounds() == other._bounds()
+        )
 
     def __hash__(self) -> int:
-        raise NotImplementedError
-
-    def _order(self) -> tuple[Timestamp, Any]:
-        return self.end, hash(self)
+        end, start = (bound.instant_ms for bound in self._bounds())
+        return hash(windows.IntervalWindow(start, end) if start < end else (start, end))
 
     def __lt__(self, other: "BoundedWindow") -> bool:
-        return self._order() < other._order()
+        return (self.end, self.start) < (other.end, other.start)
 
     # What says what it is made of may be a key.
 
@@ -76,13 +83,11 @@ class BoundedWindow:
         vars(self).update(state)
 
     def __repr__(self) -> str:
-        return f"[?, {float(self.end)})"
+        return f"[{float(self.start)}, {float(self.end)})"
 
 
 class IntervalWindow(BoundedWindow):
     """The window ``[start, end)``.
-
-    It equals the window of ``beamlike.IntervalWindow`` that has the same bounds.
 
     Args:
         start: The first instant of it.
@@ -98,13 +103,8 @@ class IntervalWindow(BoundedWindow):
     """
 
     def __init__(self, start: Instant, end: Instant) -> None:
-        super().__init__(end)
-        self._start = moment(start, f"{type(self).__name__} start")
-
-    @property
-    def start(self) -> Timestamp:
-        """The first instant of it."""
-        return self._start
+        owner = type(self).__name__
+        self._start, self._end = moment(start, f"{owner} start"), moment(end, f"{owner} end")
 
     def intersects(self, other: "IntervalWindow") -> bool:
         """Whether either begins before the other ends; as in Beam, nearly always."""
@@ -114,57 +114,24 @@ class IntervalWindow(BoundedWindow):
         """The least window that holds both."""
         return IntervalWindow(min(self.start, other.start), max(self.end, other.end))
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, windows.IntervalWindow):
-            return type(self) is IntervalWindow and self == of_model(other)
-        if type(other) is not type(self):
-            return False
-        assert isinstance(other, IntervalWindow)
-        return self._bounds() == other._bounds()
-
-    def __hash__(self) -> int:
-        start, end = (bound.instant_ms for bound in self._bounds())
-        return hash(windows.IntervalWindow(start, end) if start < end else (start, end))
-
-    def _bounds(self) -> tuple[Timestamp, Timestamp]:
-        # Beyond the ends of time there is nothing: windows that differ only there are the same.
-        return max(self.start, MIN_TIMESTAMP), min(self.end, MAX_TIMESTAMP)
-
-    def _order(self) -> tuple[Timestamp, Any]:
-        return self.end, self.start
-
-    def __repr__(self) -> str:
-        return f"[{float(self.start)}, {float(self.end)})"
-
 
 class GlobalWindow(BoundedWindow):
     """The window of everything; there is one."""
 
     _instance: ClassVar["GlobalWindow | None"] = None
 
-    def __new__(cls) -> Self:
-        if cls is not GlobalWindow:
-            return super().__new__(cls)
+    def __new__(cls) -> "GlobalWindow":
         if cls._instance is None:
             cls._instance = super().__new__(cls)
-        return cls._instance  # type: ignore[return-value]
-
-    def __init__(self) -> None:
-        super().__init__(Timestamp(micros=1000 * END_OF_GLOBAL_WINDOW))
-
-    @property
-    def start(self) -> Timestamp:
-        """The beginning of time."""
-        return MIN_TIMESTAMP
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) or isinstance(other, windows.GlobalWindow)
+            cls._instance._start = MIN_TIMESTAMP
+            cls._instance._end = Timestamp(micros=1000 * END_OF_GLOBAL_WINDOW)
+        return cls._instance
 
     def __hash__(self) -> int:
         return hash(windows.GLOBAL_WINDOW)
 
     def __reduce__(self) -> Any:
-        return type(self), ()
+        return GlobalWindow, ()
 
     def __repr__(self) -> str:
         return "GlobalWindow"

@@ -19,7 +19,10 @@ INSTEAD: Final = {
     "sparse_lookup": "cogroup(...), whose lists have what each side has for a key",
     "batch_byte_sized": "batch_weighted(..., len) for texts or bytes",
     "batch_byte_sized_by_key": "batch_weighted_by_key(..., len) for texts or bytes",
-    "sample_byte_sized": "sample_weighted(..., len) for texts or bytes",
+    "union_all": "union(...), or ScioContext.union_all([...])",
+    "sample_byte_sized": "sample(...) of a number of elements",
+    "sample_weighted": "aggregate(...) with a combine function that adds up what elements cost",
+    "hash_full_outer_join": "full_outer_join(...)",
 }
 """What to write for verbs of Scio's that are not here. A sparse join of Scio's looks elements up in
 a Bloom filter before it groups them, and a skewed join spreads hot keys: joins here do neither, and

@@ -254,13 +254,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
 
         A value that would make a list cost too much begins the next one.
         """
-    @staticmethod
-    def union_all(collections: Iterable[SCollection[T]]) -> SCollection[T]:
-        """The elements of several collections as one; ``SCollection.union_all([one, other])``.
-
-        Raises:
-            PipelineError: There are none, see ``ScioContext.union_all``.
-        """
     def keys(self: Pairs[K, V]) -> SCollection[K]:
         """The keys."""
     def values(self: Pairs[K, V]) -> SCollection[V]:
@@ -290,26 +283,15 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
             PipelineError: It is not a number of 1 or more and not a function; when a verb follows:
                 elements cannot be combined before they are grouped.
         """
-    @overload
-    def apply_per_key(self: Pairs[K, V], fn: DoFn[Any, U]) -> SCollection[U]: ...
-    @overload
-    def apply_per_key(
-        self: Pairs[K, V], fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
-    ) -> Pairs[K, U]:
-        """Each value given to a function with a state for its key and window, or to a `DoFn`.
+    def apply_per_key(self: Pairs[K, V], fn: DoFn[Any, U]) -> SCollection[U]:
+        """A `beamlike.beam.DoFn` over each pair, which may have states and timers for key and window.
 
-        Nothing is grouped: what the function answers comes out at once, in the window, at the time and
-        of the pane of its pair. A pair whose window has expired is dropped, and the state of a window
-        is removed then.
-
-        Args:
-            fn: A `beamlike.beam.DoFn` of pairs, with states and timers. Or a function with one state:
-                called with the state (None at first), a value and its event time (ms), it returns the
-                new state, None to remove it, and a list of outputs under the same key. It leaves the
-                old state as it was.
+        Nothing is grouped: what it answers comes out at once, in the window, at the time and of the
+        pane of its pair. A pair whose window has expired is dropped, and the states of a window are
+        removed then.
 
         Raises:
-            PipelineError: The windows merge, or the function is neither.
+            PipelineError: The windows merge, or it is not a `DoFn`.
 
         Source: Scio ``applyPerKeyDoFn``.
         """
@@ -591,22 +573,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
             PipelineError: A number or a fraction that makes no sample.
             TransformError: In the run: an element is not plain data.
         """
-    def sample_weighted(
-        self: SCollection[T], total_weight: float, cost: Callable[[T], float], *, seed: int = 0
-    ) -> SCollection[list[T]]:
-        """Elements drawn without replacement that cost so much together at most, as a list.
-
-        The same elements at the same times give the same sample. Elements are plain data.
-
-        Args:
-            total_weight: What they cost together at most.
-            cost: What an element costs, 0 or more.
-            seed: For another sample, any whole number.
-
-        Raises:
-            PipelineError: The total is not a number of 0 or more, or the cost not a function.
-            TransformError: In the run: an element costs less than 0.
-        """
     def take(self: SCollection[T], num: int) -> SCollection[T]:
         """Any elements, so many at most of each pane."""
     def distinct(self: SCollection[T]) -> SCollection[T]:
@@ -754,16 +720,6 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
         self: Pairs[K, V], rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]
     ) -> Pairs[K, tuple[V, W | None]]:
         """Values as of `hash_join`; one whose key the other side does not have comes with None."""
-    def hash_full_outer_join(
-        self: Pairs[K, V], rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]
-    ) -> Pairs[K, tuple[V | None, W | None]]:
-        """Values as of `hash_left_outer_join`; what no element has looked up comes with None as well.
-
-        That is known only when all elements of the window have been seen: it comes out with the panes
-        of a grouping, in the windows of this side. Each pane has all that no element has looked up so
-        far. Where both sides have equal windows, the elements of one are enough; where they differ, a
-        window without elements on this side says nothing of the other.
-        """
     def hash_intersect_by_key(
         self: Pairs[K, V], rhs: SCollection[K] | SideInput[Set[K]]
     ) -> Pairs[K, V]:

@@ -11,7 +11,7 @@ verbs, and those with ``_by_key``                            empty collection  e
 ``mean``                                                     nothing           NaN
 ``aggregate``, ``fold``                                      the zero          the zero
 ``count``, ``count_by_value``, ``count_approx_distinct``     0                 0
-``top``, ``sample``, ``sample_weighted``                     ``[]``            ``[]``
+``top``, ``sample``                                          ``[]``            ``[]``
 ``quantiles_approx``, ``approx_quantiles_by_key``            ``[]``            ``[]``
 ===========================================================  ================  ===========
 
@@ -35,7 +35,6 @@ from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
     FirstOf,
-    Weighed,
     distinct_within,
 )
 from beamlike.api.pipelines.scio.sampling import bernoulli_sample, bernoulli_sample_by_key
@@ -131,20 +130,6 @@ sample(sample_size: Any = None, fraction: Any = None, seed: Any = None, *,
     Raises:
         PipelineError: A number or a fraction that makes no sample.
         TransformError: In the run: an element is not plain data.
-sample_weighted(total_weight: float, cost: Callable[[T], float], *, seed: int = 0)
-        -> SCollection[list[T]]
-    Elements drawn without replacement that cost so much together at most, as a list.
-
-    The same elements at the same times give the same sample. Elements are plain data.
-
-    Args:
-        total_weight: What they cost together at most.
-        cost: What an element costs, 0 or more.
-        seed: For another sample, any whole number.
-
-    Raises:
-        PipelineError: The total is not a number of 0 or more, or the cost not a function.
-        TransformError: In the run: an element costs less than 0.
 take(num: int) -> SCollection[T]
     Any elements, so many at most of each pane.
 distinct() -> SCollection[T]
@@ -314,12 +299,6 @@ def _sample(call: Call, size: Any, fraction: Any, seed: Any, with_replacement: A
     return _per_key(call, fn) if by_key else _with_default(call, fn)
 
 
-def _sample_weighted(call: Call, total: float, cost: Callable[[Any], float], seed: int) -> Any:
-    if not isinstance(total, int | float) or not total >= 0:
-        raise call.error(f": total_weight must be a number of 0 or more, got {total!r}")
-    return _with_default(call, Weighed(total, cost, seed))
-
-
 def _take(call: Call, num: int) -> Any:
     call.naming_the_verb(lambda: whole_number(num, 1, "num", CombineError))
     return call.composed(lambda elements: _without_default(elements, FirstOf(num)).flatten())
@@ -348,7 +327,6 @@ TRANSFORMS: Final[dict[str, Transform]] = {
     "count_by_value": _count_by_value,
     "sample": _sample,
     "sample_by_key": _sample,
-    "sample_weighted": _sample_weighted,
     "take": _take,
     "distinct": lambda call: call.apply(Distinct()),
     "distinct_by": _distinct_by,

@@ -205,9 +205,6 @@ class ScioContext:
         read = Read[T](name, source)
         return self._apply(read if self._next_name is None else self._next_name >> read)
 
-    named_input = read
-    """The same as `read`."""
-
     custom_input = read
     """The same as `read`. Source: Scio ``customInput``."""
 

@@ -11,39 +11,6 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
 T = TypeVar("T")
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class WithTimestamp(DoFn[T, tuple[T, int]]):
-    """Each element with its event time (ms)."""
-
-    def process(self, element: T, timestamp: int = DoFn.TimestampParam) -> list[tuple[T, int]]:
-        return [(element, timestamp)]
-
-
-class WithPaneInfo(DoFn[T, tuple[T, PaneInfo]]):
-    """Each element with its pane."""
-
-    def process(self, element: T, pane: PaneInfo = DoFn.PaneInfoParam) -> list[tuple[T, PaneInfo]]:
-        return [(element, pane)]
-
-
-class WithWindow(DoFn[T, tuple[T, Window]]):
-    """Each element with its window, once for each."""
-
-    def process(self, element: T, window: Window = DoFn.WindowParam) -> list[tuple[T, Window]]:
-        return [(element, window)]
-
-
-class WithTimestampedValue(DoFn[tuple[K, V], tuple[K, tuple[V, int]]]):
-    """Pairs, each value with its event time (ms)."""
-
-    def process(
-        self, element: tuple[K, V], timestamp: int = DoFn.TimestampParam
-    ) -> list[tuple[K, tuple[V, int]]]:
-        key, value = element
-        return [(key, (value, timestamp))]
 
 
 class FailOnEmpty(DoFn[Any, Any]):
@@ -91,16 +58,6 @@ class Catching(DoFn[Any, Any]):
             return list(self.fn(element) or ())
         except Exception as error:
             return [TaggedOutput(self.FAILED, (element, error))]
-
-
-class Copies(DoFn[T, T]):
-    """Each element as often as a function of it and its event time (ms) says."""
-
-    def __init__(self, copies: Callable[[T, int], int]) -> None:
-        self.copies = copies
-
-    def process(self, element: T, timestamp: int = DoFn.TimestampParam) -> list[T]:
-        return [element] * self.copies(element, timestamp)
 
 
 class Batching(DoFn[T, list[T]]):

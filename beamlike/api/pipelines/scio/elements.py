@@ -179,12 +179,6 @@ batch_weighted_by_key(weight: int, cost: Callable[[V], int],
     Lists of values as of `batch_by_key`; a list is full when what its values cost is enough.
 
     A value that would make a list cost too much begins the next one.
-of nothing
-union_all(collections: Iterable[SCollection[T]]) -> SCollection[T]
-    The elements of several collections as one; ``SCollection.union_all([one, other])``.
-
-    Raises:
-        PipelineError: There are none, see ``ScioContext.union_all``.
 """
 
 
@@ -275,16 +269,6 @@ def _parts(call: Call, number: int, part: Callable[[Any], Any]) -> Any:
     )
 
 
-def _union_all(_call: None, collections: Any) -> Any:
-    collections = list(collections) if isinstance(collections, Iterable) else [collections]
-    if not collections:
-        raise PipelineError(
-            "union_all needs a collection at least; write sc.union_all(...), which knows the "
-            "pipeline"
-        )
-    return union(collections, "union_all")
-
-
 def _batch(call: Call, weight: int, cost: Callable[[Any], int], max_live_windows: int) -> Any:
     call = Call(call.collection, "batch")
     _check_number(call, "the size", weight)
@@ -328,6 +312,5 @@ TRANSFORMS: Final = {
     "flatten": lambda call: call.flat_map(iter),
     "batch_by_key": lambda call, size, wait: _batch_by_key(call, size, None, wait),
     "batch_weighted_by_key": _batch_by_key,
-    "union_all": _union_all,
 }
 """What the verbs do."""

@@ -1,6 +1,5 @@
 """Combine functions out of plain functions, as Scio makes them."""
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +8,6 @@ import attrs
 
 from beamlike.errors import CombineError
 from beamlike.model.combine import ApproxDistinct, CombineFn
-from beamlike.model.combine.plain import digest
 from beamlike.model.copies import own_copy
 
 
@@ -105,59 +103,6 @@ class FirstOf(CombineFn):
 
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
         return list(accumulator)
-
-
-@attrs.frozen
-class Weighed(CombineFn):
-    """Elements drawn until the next in line would be too heavy, as a list in that order.
-
-    Places in line are those of `Sample`: the same elements at the same times give the same sample,
-    however they are cut into bundles. Elements that are too heavy alone do not queue. Empty pane:
-    the empty list.
-
-    Args:
-        most: What the elements of a sample cost together at most.
-        cost: What an element costs, a number of 0 or more.
-        seed: For another sample.
-
-    Source: Scio ``sampleWeighted``, which after the first that does not fit tries others.
-    """
-
-    most: float
-    cost: Callable[[Any], float]
-    seed: int
-
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
-        costs = [
-            (value, timestamp, self.cost(own_copy(value)))
-            for value, timestamp in zip(values, timestamps, strict=True)
-        ]
-        for value, _, cost in costs:
-            if not cost >= 0:
-                raise CombineError(f"an element costs 0 or more, and {value!r} costs {cost!r}")
-        placed = tuple(
-            (digest(value, f"{self.seed}|{at}"), value, cost)
-            for value, at, cost in costs
-            if cost <= self.most
-        )
-        return self.merge(accumulator, placed)
-
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        line = sorted(first + second, key=lambda placed: placed[0])
-        # The first that does not fit is kept, so that none behind it gets in later.
-        return tuple(line[: self._fitting(line) + 1])
-
-    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return [value for _, value, _ in accumulator[: self._fitting(accumulator)]]
-
-    def _fitting(self, line: Sequence[Any]) -> int:
-        sums = itertools.accumulate(cost for _, _, cost in line)
-        return sum(1 for _ in itertools.takewhile(lambda total: total <= self.most, sums))
 
 
 def distinct_within(error: float) -> ApproxDistinct:

@@ -4,17 +4,14 @@ Both sides need compatible windows. Sessions of both merge together, triggers se
 of both, and each pane joins what that pane holds. What a side lacks is None in the outer joins. All
 raise `PipelineError` if the windows are not compatible, or cannot be grouped.
 
-Source: Scio ``PairSCollectionFunctions``, ``SCollection``, ``MultiJoin``.
+Source: Scio ``PairSCollectionFunctions``, ``SCollection``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import CoGroupByKey
 from beamlike.api.pipelines.scio.call import Call
-
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
 
 VERBS: Final = """
 of Pairs[K, V]
@@ -52,38 +49,17 @@ Sides = tuple[Sequence[Any], ...]
 """The values that each collection has for a key."""
 
 
-def combinations(
-    call: Call, others: Iterable[Any], combine: Callable[[Sides], Iterable[tuple[Any, ...]]]
-) -> "SCollection[Any]":
-    """The values of a key, one of each collection, as a tuple.
-
-    Args:
-        others: The other collections.
-        combine: The tuples, of the values that each collection has for a key.
-    """
-
-    def pairs(group: tuple[Any, Sides]) -> list[Any]:
-        key, sides = group
-        return [(key, values) for values in combine(sides)]
-
-    return call.composed(lambda first: first.cogroup(*others).flat_map(pairs))
-
-
-def or_none(sides: Sides) -> Sides:
-    """The values of each, or None once for a collection that has no values."""
-    return tuple(values or [None] for values in sides)
-
-
 def _joining(*optional: int) -> Callable[..., Any]:
     """A join of two sides, of which these may lack values."""
 
-    def combine(sides: Sides) -> Iterable[tuple[Any, Any]]:
+    def pairs(group: tuple[Any, Sides]) -> list[Any]:
+        key, sides = group
         left, right = (
             values or [None] if side in optional else values for side, values in enumerate(sides)
         )
-        return ((one, other) for other in right for one in left)
+        return [(key, (one, other)) for other in right for one in left]
 
-    return lambda call, rhs: combinations(call, [rhs], combine)
+    return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
 
 
 def _cogroup(call: Call, *others: Any) -> Any:

@@ -13,11 +13,10 @@ Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from beamlike.api.pipelines.elements import Create, Map
-from beamlike.api.pipelines.pipeline import as_class, rewindowed
-from beamlike.api.pipelines.scio.call import Call, NamedNext, union
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.scio.call import Call, NamedNext
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
     SCollectionWithSideOutput,
@@ -27,10 +26,6 @@ from beamlike.api.pipelines.scio.sides import (
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
 from beamlike.errors import PipelineError
-from beamlike.model.strategy import WindowingStrategy
-
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
 
 VERBS: Final = """
 of SCollection[T]
@@ -88,14 +83,6 @@ hash_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]) -> Pairs[K, tuple[V
 hash_left_outer_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]])
         -> Pairs[K, tuple[V, W | None]]
     Values as of `hash_join`; one whose key the other side does not have comes with None.
-hash_full_outer_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]])
-        -> Pairs[K, tuple[V | None, W | None]]
-    Values as of `hash_left_outer_join`; what no element has looked up comes with None as well.
-
-    That is known only when all elements of the window have been seen: it comes out with the panes
-    of a grouping, in the windows of this side. Each pane has all that no element has looked up so
-    far. Where both sides have equal windows, the elements of one are enough; where they differ, a
-    window without elements on this side says nothing of the other.
 hash_intersect_by_key(rhs: SCollection[K] | SideInput[Set[K]]) -> Pairs[K, V]
     The pairs whose key a small collection has.
 hash_subtract_by_key(rhs: SCollection[K] | SideInput[Set[K]]) -> Pairs[K, V]
@@ -225,58 +212,6 @@ def _joined(
     return [(key, (value, other_value)) for other_value in small.get(key, missing)]
 
 
-def _hash_full_outer_join(call: Call, rhs: Any) -> Any:
-    def rest(looked_up_keys: frozenset[Any], small: Mapping[Any, list[Any]]) -> list[Any]:
-        unseen = (key for key in small if key not in looked_up_keys)
-        return [(key, (None, value)) for key in unseen for value in small[key]]
-
-    def build(pairs: Any) -> Any:
-        side = _side_input(pairs, rhs, "multi_map")
-        left = pairs.hash_left_outer_join(side)
-        nothing: frozenset[Any] = frozenset()
-        known = _looked_up(pairs, side).aggregate(nothing, _both, _both)
-        right = known.with_side_inputs(side).flat_map(
-            lambda keys, context: rest(keys, context(side))
-        )
-        return union([left, rewindowed(right.to_scollection(), left.windowing)], "union")
-
-    return call.composed(build)
-
-
-def _looked_up(pairs: Any, side: SideInput[Any]) -> "SCollection[frozenset[Any]]":
-    """Sets with the keys that are found in a side input, in each window.
-
-    A window in which nothing is found has empty sets, and so has one that only the other side has.
-    A later pane still knows the keys of those before it.
-    """
-    windowing, rights = pairs.windowing, side.view.pcoll
-    seeing = pairs.with_side_inputs(side)
-    keys = seeing.map(lambda pair, see: frozenset({pair[0]} & see(side).keys())).to_scollection()
-    sets: list[Any] = [keys]
-    if windowing.window_fn.compatible_with(rights.windowing.window_fn):
-        nothing = rewindowed(rights, windowing) | "Nothing" >> Map(_nothing)
-        sets.append(as_class(nothing, type(keys)))
-    known = union(sets, "union")
-    if windowing == WindowingStrategy.unwindowed():
-        return known
-    remembering = windowing.configured(
-        accumulation="accumulating",
-        unchanged="re_emit",
-        # A pane without anything new would show again all that was not looked up.
-        on_time_behavior="fire_if_non_empty",
-        closing_behavior="fire_if_non_empty",
-    )
-    return as_class(rewindowed(known, remembering), type(known))
-
-
-def _both(one: frozenset[Any], other: frozenset[Any]) -> frozenset[Any]:
-    return one | other
-
-
-def _nothing(element: object) -> frozenset[Any]:
-    return frozenset()
-
-
 TRANSFORMS: Final = {
     "as_singleton_side_input": _as_singleton,
     "as_list_side_input": lambda call: SideInput(AsList(call.collection)),
@@ -305,7 +240,6 @@ TRANSFORMS: Final = {
     "reify_as_multi_map_in_global_window": _reify_all("multi_map"),
     "hash_join": _looking("multi_map", partial(_joined, ())),
     "hash_left_outer_join": _looking("multi_map", partial(_joined, (None,))),
-    "hash_full_outer_join": _hash_full_outer_join,
     "hash_intersect_by_key": _looking(
         "set_singleton", lambda pair, keys: pair[0] in keys, "filter"
     ),

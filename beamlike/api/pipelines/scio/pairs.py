@@ -14,7 +14,6 @@ from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call
 from beamlike.api.pipelines.scio.elements import with_fanout
-from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.model.combine.plain import digest
 
 VERBS: Final = """
@@ -47,22 +46,14 @@ with_hot_key_fanout(fanout: int | Callable[[K], int]) -> Pairs[K, V]
         PipelineError: It is not a number of 1 or more and not a function; when a verb follows:
             elements cannot be combined before they are grouped.
 apply_per_key(fn: DoFn[Any, U]) -> SCollection[U]
-apply_per_key(fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]) -> Pairs[K, U]
-apply_per_key(fn: Any) -> Any
-    Each value given to a function with a state for its key and window, or to a `DoFn`.
+    A `beamlike.beam.DoFn` over each pair, which may have states and timers for key and window.
 
-    Nothing is grouped: what the function answers comes out at once, in the window, at the time and
-    of the pane of its pair. A pair whose window has expired is dropped, and the state of a window
-    is removed then.
-
-    Args:
-        fn: A `beamlike.beam.DoFn` of pairs, with states and timers. Or a function with one state:
-            called with the state (None at first), a value and its event time (ms), it returns the
-            new state, None to remove it, and a list of outputs under the same key. It leaves the
-            old state as it was.
+    Nothing is grouped: what it answers comes out at once, in the window, at the time and of the
+    pane of its pair. A pair whose window has expired is dropped, and the states of a window are
+    removed then.
 
     Raises:
-        PipelineError: The windows merge, or the function is neither.
+        PipelineError: The windows merge, or it is not a `DoFn`.
 
     Source: Scio ``applyPerKeyDoFn``.
 of SCollection[tuple[K, Iterable[U]]]
@@ -103,19 +94,9 @@ def _hashed_key(number: int, pair: tuple[Any, Any]) -> int:
 
 
 def _apply_per_key(call: Call, fn: Any) -> Any:
-    if isinstance(fn, DoFn):
-        return call.apply(ParDo(fn))
-    if not callable(fn):
-        raise call.error(
-            f" needs a DoFn or a function, got {fn!r}; write def fn(state, value, timestamp) that "
-            "returns the new state and a list of what comes out"
-        )
-
-    def keyed(state: Any, pair: tuple[Any, Any], timestamp: int) -> tuple[Any, list[Any]]:
-        state, values = fn(state, pair[1], timestamp)
-        return state, [(pair[0], value) for value in values]
-
-    return call.apply(ApplyPerKey(keyed))
+    if not isinstance(fn, DoFn):
+        raise call.error(f" needs a DoFn, got {fn!r}; write a class below beamlike.beam.DoFn")
+    return call.apply(ParDo(fn))
 
 
 def _group_map(call: Call, key_of: Callable[[Any], Any], value_of: Callable[[Any], Any]) -> Any:

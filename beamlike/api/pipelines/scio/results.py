@@ -4,7 +4,6 @@ Source: Scio ``ScioMetrics``, ``ScioResult``.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final, Self
 
@@ -13,7 +12,6 @@ from beamlike.api.pipelines.metrics import (
     Distribution,
     Gauge,
     MetricKey,
-    MetricName,
     MetricResult,
     MetricResults,
     Metrics,
@@ -70,15 +68,12 @@ class ScioResult(ABC):
 
     def counter(self, counter: Counter) -> MetricResult:
         """What was counted; 0 if nothing was."""
-        counts = self.counter_at_steps(counter).values()
-        return _total(counter.name, sum(count.committed for count in counts))
+        return _total(counter, sum(self._by_step(Counter, counter).values()))
 
     def distribution(self, distribution: Distribution) -> MetricResult:
         """The numbers of a distribution; None if there are none."""
-        at_steps = [
-            result.committed for result in self.distribution_at_steps(distribution).values()
-        ]
-        return _total(distribution.name, reduce(DistributionData.merged, at_steps or [None]))
+        numbers = [*self._by_step(Distribution, distribution).values()]
+        return _total(distribution, reduce(DistributionData.merged, numbers or [None]))
 
     def gauge(self, gauge: Gauge) -> MetricResult:
         """The latest value of a gauge; None if it was not set.
@@ -86,42 +81,16 @@ class ScioResult(ABC):
         Raises:
             PipelineError: Several steps set it, and the last one is not known.
         """
-        found = self.gauge_at_steps(gauge)
+        found = self._by_step(Gauge, gauge)
         if len(found) > 1:
             raise PipelineError(
                 f"the gauge {gauge.name.name!r} was set by several steps, {list(found)}, and which "
-                "of them was the last is not known; ask gauge_at_steps(gauge)"
+                "of them was the last is not known; ask metrics().query(filter) for each"
             )
-        return _total(gauge.name, next((result.committed for result in found.values()), None))
+        return _total(gauge, next(iter(found.values()), None))
 
-    def counter_at_steps(self, counter: Counter) -> dict[str, MetricResult]:
-        """What was counted, by step."""
-        return self._at_steps(Counter, counter)
-
-    def distribution_at_steps(self, distribution: Distribution) -> dict[str, MetricResult]:
-        """The numbers of a distribution, by step."""
-        return self._at_steps(Distribution, distribution)
-
-    def gauge_at_steps(self, gauge: Gauge) -> dict[str, MetricResult]:
-        """The latest value of a gauge, by step."""
-        return self._at_steps(Gauge, gauge)
-
-    @property
-    def all_counters(self) -> dict[MetricName, MetricResult]:
-        """All counters of the run."""
-        return self._all(Counter, self.counter)
-
-    @property
-    def all_distributions(self) -> dict[MetricName, MetricResult]:
-        """All distributions of the run."""
-        return self._all(Distribution, self.distribution)
-
-    @property
-    def all_gauges(self) -> dict[MetricName, MetricResult]:
-        """All gauges of the run, see `gauge`."""
-        return self._all(Gauge, self.gauge)
-
-    def _at_steps(self, cls: Any, metric: Any) -> dict[str, MetricResult]:
+    def _by_step(self, cls: Any, metric: Any) -> dict[str, Any]:
+        """What each step counted."""
         if not isinstance(metric, cls):
             name = cls.__name__.lower()
             raise PipelineError(
@@ -130,18 +99,12 @@ class ScioResult(ABC):
             )
         asked = MetricsFilter().with_name(metric.name.name)
         results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.kind]
-        return {result.key.step: result for result in results}
-
-    def _all(
-        self, cls: Any, total: Callable[[Any], MetricResult]
-    ) -> dict[MetricName, MetricResult]:
-        names = dict.fromkeys(result.key.metric for result in self.metrics().values()[cls.kind])
-        return {name: total(cls(name)) for name in names}
+        return {result.key.step: result.committed for result in results}
 
 
 def _named(namespace: str | type, name: str | None) -> tuple[str | type, Any]:
     return (_NAMESPACE, namespace) if name is None else (namespace, name)
 
 
-def _total(name: MetricName, value: Any) -> MetricResult:
-    return MetricResult(MetricKey("", name), value)
+def _total(metric: Any, value: Any) -> MetricResult:
+    return MetricResult(MetricKey("", metric.name), value)

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any, Final
 
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.scio.call import Call
-from beamlike.api.pipelines.scio.dofns import Copies
 from beamlike.model.combine.plain import digest
 
 _SLACK: Final = 1e-6
@@ -92,10 +92,10 @@ def _drawn(
     salt = _salt(call, seed)
     number = _poisson if with_replacement else _bernoulli
 
-    def copies(element: Any, timestamp: int) -> int:
-        return number(fraction_of(element), salt, element, timestamp)
+    def copies(element: Any, timestamp: int = DoFn.TimestampParam) -> list[Any]:
+        return [element] * number(fraction_of(element), salt, element, timestamp)
 
-    return call.apply_dofn(Copies(copies))
+    return call.flat_map(copies)
 
 
 def _bernoulli(fraction: float, salt: str, element: Any, timestamp: int) -> int:

@@ -140,23 +140,6 @@ class SCollectionWithSideInput(WithFunctions[T_co]):
         """Each element with its key before it."""
         return self._apply_verb("key_by", fn)
 
-    def batch(
-        self: "SCollectionWithSideInput[T]", batch_size: int, max_live_windows: int = 10
-    ) -> "SCollectionWithSideInput[list[T]]":
-        """As ``batch`` of a collection; functions see the side inputs still."""
-        batches = self._collection.batch(batch_size, max_live_windows)
-        return SCollectionWithSideInput(batches, self._sides)
-
-    def batch_weighted(
-        self: "SCollectionWithSideInput[T]",
-        batch_weight: int,
-        cost: Callable[[T], int],
-        max_live_windows: int = 10,
-    ) -> "SCollectionWithSideInput[list[T]]":
-        """As ``batch_weighted`` of a collection; functions see the side inputs still."""
-        batches = self._collection.batch_weighted(batch_weight, cost, max_live_windows)
-        return SCollectionWithSideInput(batches, self._sides)
-
     def to_scollection(self: "SCollectionWithSideInput[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)

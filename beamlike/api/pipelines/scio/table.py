@@ -27,7 +27,7 @@ class Verb:
     """A row of a table.
 
     Args:
-        owner: The type of the collections that have the verb; empty for a static method.
+        owner: The type of the collections that have the verb.
         signatures: ``name(arguments) -> result``; the last is the one that runs.
         documentation: The docstring.
     """
@@ -45,7 +45,7 @@ class Verb:
         """A signature as the first line of a method."""
         name, _, rest = signature.partition("(")
         owner = f"self: {self.owner}" + ("" if rest.startswith(")") else ", ")
-        return f"def {name}({owner if self.owner else ''}{rest}:"
+        return f"def {name}({owner}{rest}:"
 
 
 def verbs(text: str) -> Iterator[Verb]:
@@ -62,7 +62,7 @@ def verbs(text: str) -> Iterator[Verb]:
                 yield Verb(owner, written, textwrap.dedent(documentation).strip())
                 signatures, documentation = [""], ""
             if line.startswith("of "):
-                owner = line.removeprefix("of ").removesuffix("nothing")
+                owner = line.removeprefix("of ")
             else:
                 signatures.append(line)
 
@@ -86,19 +86,17 @@ def methods(module: ModuleType) -> dict[str, Any]:
     for name, verb in table.items():
         method: Any = namespace[name]
         method.__doc__, method.__qualname__ = verb.documentation, f"SCollection.{name}"
-        by_name[name] = method if verb.owner else staticmethod(method)
+        by_name[name] = method
     return by_name
 
 
 def _body(definition: ast.FunctionDef) -> Iterator[str]:
     arguments = definition.args
     parameters = [*arguments.posonlyargs, *arguments.args]
-    is_method = bool(parameters) and parameters[0].arg == "self"
-    passed = [parameter.arg for parameter in (*parameters[is_method:], *arguments.kwonlyargs)]
+    passed = [parameter.arg for parameter in (*parameters[1:], *arguments.kwonlyargs)]
     if arguments.vararg:
         passed.append(f"*{arguments.vararg.arg}")
-    subject = f"Call(self, {definition.name!r}, {'fn' if 'fn' in passed else 'None'})"
-    yield f"call = {subject if is_method else 'None'}"
+    yield f"call = Call(self, {definition.name!r}, {'fn' if 'fn' in passed else 'None'})"
     for parameter in parameters:
         match parameter.annotation:
             case ast.Subscript(value=ast.Name("Callable")):

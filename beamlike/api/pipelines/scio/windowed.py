@@ -48,14 +48,6 @@ class WindowedValue(Generic[T_co]):
         """A copy at another event time."""
         return attrs.evolve(self, timestamp=event_time_ms(timestamp, "timestamp"))
 
-    def with_window(self, window: Window) -> "WindowedValue[T_co]":
-        """A copy in another window, which has no effect."""
-        return attrs.evolve(self, window=window)
-
-    def with_pane(self, pane: PaneInfo) -> "WindowedValue[T_co]":
-        """A copy in another pane, which has no effect."""
-        return attrs.evolve(self, pane=pane)
-
 
 class WindowedSCollection(WithFunctions[T_co]):
     """A collection whose functions take a `WindowedValue` each.

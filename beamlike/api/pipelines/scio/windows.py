@@ -12,13 +12,8 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.scio.call import Call
-from beamlike.api.pipelines.scio.dofns import (
-    WithPaneInfo,
-    WithTimestamp,
-    WithTimestampedValue,
-    WithWindow,
-)
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection
 from beamlike.api.pipelines.times import WithTimestamps
 from beamlike.api.pipelines.windowing import WindowInto
@@ -194,11 +189,19 @@ TRANSFORMS: Final = {
     "window_by_weeks": _windows(lambda number, day: CalendarWeeks(number, start_day_of_week=day)),
     "window_by_months": _windows(CalendarMonths),
     "window_by_years": _windows(CalendarYears),
-    "with_timestamp": lambda call: call.apply_dofn(WithTimestamp()),
-    "with_pane_info": lambda call: call.apply_dofn(WithPaneInfo()),
-    "with_window": lambda call: call.apply_dofn(WithWindow()),
+    "with_timestamp": lambda call: call.map(
+        lambda element, timestamp=DoFn.TimestampParam: (element, timestamp)
+    ),
+    "with_pane_info": lambda call: call.map(
+        lambda element, pane=DoFn.PaneInfoParam: (element, pane)
+    ),
+    "with_window": lambda call: call.map(
+        lambda element, window=DoFn.WindowParam: (element, window)
+    ),
     "timestamp_by": _timestamp_by,
     "to_windowed": lambda call: WindowedSCollection(call.collection),
-    "with_timestamped_values": lambda call: call.apply_dofn(WithTimestampedValue()),
+    "with_timestamped_values": lambda call: call.map(
+        lambda pair, timestamp=DoFn.TimestampParam: (pair[0], (pair[1], timestamp))
+    ),
 }
 """What the verbs do."""

@@ -1,4 +1,0 @@
-"""Beam's ``apache_beam.io.kafka``: what is here of it."""
-
-from beamlike.api.pipelines.io.kafka import ReadFromKafka as ReadFromKafka
-from beamlike.api.pipelines.io.kafka import WriteToKafka as WriteToKafka
