@@ -1,7 +1,6 @@
 """Topics of Kafka for DataFrames: records as a stream, and panes as records.
 
-The windows of Kafka Streams are `beamlike.dialects.kafka`. Pipelines take and write the DataFrames
-of Spark's ``kafka`` format: `beamlike.beam.FromDataFrame`, ``WriteRows``.
+The windows of Kafka Streams are `beamlike.dialects.kafka`. Pipelines have `beamlike.beam.io.kafka`.
 
 =========  ================================================================================
 `read`     the records of topics as a `beamlike.Stream`, each partition with its watermark

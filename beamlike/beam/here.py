@@ -33,6 +33,7 @@ HERE: Final[Mapping[str, str]] = {
     "coders.coders": f"{_P}.coders",
     "coders.typecoders": f"{_P}.coders",
     "io.filesystem": f"{_P}.text_files:BeamIOError,CompressionTypes",
+    "io.kafka": f"{_P}.kafka",
     "io.textio": f"{_P}.text_files",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",

@@ -11,8 +11,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import beamlike.beam as beam
+from beamlike.beam.io.kafka import ReadFromKafka
 
 JAVA: Final = "org.apache.kafka.common.serialization.String"
+TEXTS: Final = (f"{JAVA}Deserializer", f"{JAVA}Deserializer")
 NOON: Final = 1_577_880_000
 """2020-01-01 12:00 (s)."""
 
@@ -35,7 +37,7 @@ class Kafka:
 
     def __init__(self, servers: str) -> None:
         jars = os.environ["BEAMLIKE_JARS"]
-        self.servers = servers
+        self.servers, self.config = servers, {"bootstrap.servers": servers}
         self.spark: Any = (
             SparkSession.builder.master("local[2]")
             .config("spark.driver.extraClassPath", jars)
@@ -105,44 +107,30 @@ class Kafka:
             ).to_pylist()
         ]
 
-    def loaded(self, reader: Any, topics: Sequence[str], **options: Any) -> Any:
-        """The records of topics, as Spark's connector reads them."""
-        options = {"kafka.bootstrap.servers": self.servers, **options}
-        return reader.format("kafka").options(subscribe=",".join(topics), **options).load()
-
-    @staticmethod
-    def texts(pipeline: beam.Pipeline, rows: Any, **clock: Any) -> Any:
-        """Pairs of the texts of key and value, each at the time of its record."""
-        records = pipeline | beam.FromDataFrame(rows, timestamp="timestamp", **clock)
-        return records | beam.Map(lambda row: (bytes(row.key).decode(), bytes(row.value).decode()))
-
-    def write(self, pairs: Any, topic: str) -> None:
-        """Pairs of texts as records of a topic, when their pipeline runs."""
-        servers = self.servers
-
-        def save(rows: Any, _number: int) -> None:
-            writer = rows.write.format("kafka").option("kafka.bootstrap.servers", servers)
-            writer.option("topic", topic).mode("append").save()
-
-        _ = pairs | beam.WriteRows("key string, value string", save)
-
     def read(self, topics: Sequence[str], **options: Any) -> list[tuple[str, str]]:
         """What a pipeline over what is there gives out."""
         pipeline, pairs = beam.Pipeline(runner="SparkRunner"), list[tuple[str, str]]()
-        rows = self.loaded(self.spark.read, topics, **options)
-        _ = self.texts(pipeline, rows) | beam.WriteRows(
+        records = pipeline | ReadFromKafka(
+            {**self.config, **options.pop("config", {})}, topics, *TEXTS, **options
+        )
+        _ = records | beam.WriteRows(
             "k string, v string", lambda rows, _number: pairs.extend(map(tuple, rows.collect()))
         )
         pipeline.run().wait_until_finish()
         return sorted(pairs)
 
-    def counts(self, topics: Sequence[str], home: Path, idle_after: str) -> list[tuple[str, int]]:
+    def counts(self, topics: Sequence[str], home: Path, **options: Any) -> list[tuple[str, int]]:
         """Records by key and five minutes of their own times, of a stream until all are taken."""
         pipeline, counted = beam.Pipeline(runner="SparkRunner"), list[tuple[str, int]]()
-        rows = self.loaded(self.spark.readStream, topics, startingOffsets="earliest")
-        clock = {"watermark": 0, "watermark_by": "partition", "idle_after": idle_after}
+        records = pipeline | ReadFromKafka(
+            {**self.config, "auto.offset.reset": "earliest"},
+            topics,
+            *TEXTS,
+            timestamp_policy=ReadFromKafka.create_time_policy,
+            **options,
+        )
         counts = (
-            self.texts(pipeline, rows, **clock)
+            records
             | beam.Map(lambda pair: (pair[0], 1))
             | beam.WindowInto(beam.FixedWindows("5 minutes"))
             | beam.CombinePerKey(sum)

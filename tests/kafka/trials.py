@@ -11,8 +11,9 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike.errors import PipelineError, WindowingError
-from tests.kafka.client import NOON, Kafka
+from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
+from beamlike.errors import BeamlikeError, PipelineError, WindowingError
+from tests.kafka.client import JAVA, NOON, TEXTS, Kafka
 from tests.kafka.dying import a_driver_that_dies
 from tests.kafka.frames import a_million_events, avro, the_page, windows_that_are_over
 
@@ -22,17 +23,21 @@ def there_and_back(kafka: Kafka, home: Path) -> None:
     kafka.topic("counted", 2)
     kafka.send("counted", ("ann", "1", 0, 0), ("ann", "2", 1, 30), ("bob", "4", 1, 90))
     pipeline = beam.Pipeline(runner="SparkRunner")
+    clicks = pipeline | ReadFromKafka(
+        kafka.config, ["counted"], *TEXTS, max_read_time=1, timestamp_policy="CreateTime"
+    )
     sums = (
-        kafka.texts(pipeline, kafka.loaded(kafka.spark.read, ["counted"]))
+        clicks
         | beam.Map(lambda pair: (pair[0], int(pair[1])))
         | beam.WindowInto(beam.FixedWindows(60))
         | beam.CombinePerKey(sum)
         | beam.Map(lambda pair: (pair[0], str(pair[1])))
     )
     kafka.topic("sums")
-    kafka.write(sums, "sums")
+    serializers = (f"{JAVA}Serializer", f"{JAVA}Serializer")
+    _ = sums | WriteToKafka(kafka.config, "sums", *serializers)
     pipeline.run().wait_until_finish()
-    assert kafka.read(["sums"]) == [("ann", "3"), ("bob", "4")]
+    assert kafka.read(["sums"], max_read_time=1) == [("ann", "3"), ("bob", "4")]
 
 
 def a_partition_that_lags(kafka: Kafka, home: Path) -> None:
@@ -50,14 +55,17 @@ def from_a_time_on(kafka: Kafka, home: Path) -> None:
     """A partition without a later record begins with the next one."""
     kafka.topic("sparse", 2)
     kafka.send("sparse", ("ann", "early", 0, 0), ("bob", "early", 1, 0), ("bob", "late", 1, 600))
-    since = str((NOON + 300) * 1000)
-    options = {"startingTimestamp": since, "startingOffsetsByTimestampStrategy": "latest"}
-    assert kafka.read(["sparse"], **options) == [("bob", "late")]
+    since = (NOON + 300) * 1000
+    assert kafka.read(["sparse"], max_read_time=1, start_read_time=since) == [("bob", "late")]
 
 
 def what_is_refused(kafka: Kafka, home: Path) -> None:
     """An option that Spark refuses and a topic that is not there are named."""
     kafka.topic("empty")
+    with pytest.raises(PipelineError, match=r"enable\.auto\.commit"):
+        kafka.read(["empty"], max_read_time=1, config={"enable.auto.commit": "true"})
+    with pytest.raises(BeamlikeError, match="nowhere"):
+        kafka.read(["nowhere"], max_read_time=1)
     servers = kafka.servers
     for options, words in (
         ({"topics": "nowhere"}, "has no topic 'nowhere'"),

@@ -17,7 +17,8 @@ elements). Then Beam's transforms: `pardo`, `elements`, `windowing`, `groups`, `
 `combiners`, `pairs`, `times`, `rows`, `buffered_batches`, `batches`,
 `deduplicating`; `error_handling` (elements that fail). From outside and to the outside: `on_spark`
 (which query a pipeline becomes), `coders` (values as bytes), `frames`
-(DataFrames), `text_files` and `job_io` (inputs and outputs of jobs). What Beam Python counts in
+(DataFrames), `text_files`, `kafka` (topics) and `job_io` (inputs and outputs of
+jobs). What Beam Python counts in
 seconds is in `python`, Scio's verbs are in `scio`.
 """
 

@@ -5,4 +5,5 @@ from beamlike.api.pipelines.text_files import ReadFromText as ReadFromText
 from beamlike.api.pipelines.text_files import ReadFromTextWithFilename as ReadFromTextWithFilename
 from beamlike.api.pipelines.text_files import WriteToText as WriteToText
 from beamlike.beam.io import filesystem as filesystem
+from beamlike.beam.io import kafka as kafka
 from beamlike.beam.io import textio as textio
