@@ -20,8 +20,8 @@ as the test harness of its system is, and over a DataFrame, streaming or bounded
 
 Read in this order: `stages` (what comes out, for all dialects, checks of what users pass, and one
 stage in memory), `folds` (combine functions that they need), `frames` (what all of them share over
-a DataFrame), then the dialects. Kafka Streams: `kafka`, with `kafka_table`, `kafka_store`,
-`kafka_suppress` (its sessions, and when results come out) and `kafka_driver`. Flink: `flink`, with
+a DataFrame), then the dialects. Kafka Streams: `kafka`, with `kafka_words` (its sessions, and when
+results come out), `kafka_store`, `kafka_table` and `kafka_driver`. Flink: `flink`, with
 `flink_triggers`, `flink_words` (windows and evictors) and `flink_operator`. Apex: `apex`, with
 `apex_options`, `apex_accumulations`, `apex_operator` and `apex_run`. Akka: `akka`.
 

@@ -19,19 +19,20 @@ Source: ``SessionWindow`` of the library akka-streams-session-window.
 
 from collections.abc import Hashable, Sequence
 from enum import Enum
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import attrs
 
 from beamlike.api.arguments import column_names, positive_duration
-from beamlike.dialects.folds import Stamp
+from beamlike.dialects.folds import Stamp, Then
 from beamlike.dialects.frames import (
     A_VALUE,
-    GROUP_OPTIONS,
+    REASON,
     GroupOptions,
     arriving,
+    called_by_name,
     grouped,
-    reason_of,
     shown,
 )
 from beamlike.dialects.stages import DialectRun, Row
@@ -41,12 +42,10 @@ from beamlike.errors import (
     UserFunctionError,
     WatermarkError,
     WindowError,
-    WindowingError,
 )
 from beamlike.machine.events import Pane
-from beamlike.model import aggregates
 from beamlike.model.combine import CombineFn
-from beamlike.model.options import AccumulationMode, OnTimeBehavior, by_name, option, whole_number
+from beamlike.model.options import option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
@@ -104,9 +103,12 @@ class Held(CombineFn):
     def add(self, accumulator: _Held, values: Sequence[Any], timestamps: Sequence[int]) -> _Held:
         held, lost = accumulator
         for columns, timestamp in zip(values, timestamps, strict=True):
-            parts = columns if self.keys else (columns,)
-            self._check(held, parts[: self.keys], timestamp)
-            held, lost = self._bounded((*held, Stamp(parts[-1], timestamp)), lost)
+            *key, value = columns if self.keys else (columns,)
+            if self.overflow == "fail" and len(held) == self.max_size:
+                window = (held[0].timestamp, timestamp + self.gap)
+                named = key[0] if len(key) == 1 else tuple(key) or None
+                raise SessionOverflowError(named, window, self.max_size)
+            held, lost = self._bounded((*held, Stamp(value, timestamp)), lost)
         return held, lost
 
     def merge(self, first: _Held, second: _Held) -> _Held:
@@ -117,12 +119,6 @@ class Held(CombineFn):
         dropped = [{"value": stamp.value, "at": stamp.timestamp} for stamp in lost]
         return {"elements": [stamp.value for stamp in held], "dropped": dropped}
 
-    def _check(self, held: tuple[Stamp, ...], key: tuple[Any, ...], at: int) -> None:
-        if self.overflow == "fail" and self.max_size is not None and len(held) >= self.max_size:
-            window = (held[0].timestamp, at + self.gap)
-            named = key[0] if len(key) == 1 else key or None
-            raise SessionOverflowError(named, window, self.max_size)
-
     def _bounded(self, held: tuple[Stamp, ...], lost: tuple[Stamp, ...]) -> _Held:
         if self.max_size is None or len(held) <= self.max_size:
             return held, lost
@@ -132,15 +128,24 @@ class Held(CombineFn):
         return stay, lost + go if self.keeps_dropped else lost
 
 
+def _inactivity(inactivity: DurationLike) -> int:
+    return positive_duration("SessionWindow inactivity", inactivity)
+
+
+def _checked_every(every: DurationLike | None) -> int | None:
+    return None if every is None else positive_duration("SessionWindow checked_every", every)
+
+
+def _overflow_strategy(strategy: OverflowStrategyLike) -> OverflowStrategy:
+    return option(OverflowStrategy, strategy, "overflow_strategy")
+
+
+def _check_max_size(_: object, field: "attrs.Attribute[Any]", size: int | None) -> None:
+    if size is not None:
+        whole_number(size, 2, f"SessionWindow {field.name}", WindowError)
+
+
 @attrs.frozen
-class _SessionList(Held):
-    """The elements of a session as a list, of which there are never more than so many."""
-
-    def extract(self, accumulator: _Held) -> Any:
-        return [stamp.value for stamp in accumulator[0]]
-
-
-@attrs.frozen(init=False)
 class SessionWindow:
     """Sessions by time of arrival.
 
@@ -157,30 +162,12 @@ class SessionWindow:
         TimeError: A duration cannot be read.
     """
 
-    inactivity: int
-    max_size: int | None
-    overflow_strategy: OverflowStrategy
-    checked_every: int | None
-
-    def __init__(
-        self,
-        inactivity: DurationLike,
-        max_size: int | None = None,
-        overflow_strategy: OverflowStrategyLike = OverflowStrategy.FAIL_STAGE,
-        *,
-        checked_every: DurationLike | None = None,
-    ) -> None:
-        gap = positive_duration("SessionWindow inactivity", inactivity)
-        if max_size is not None:
-            whole_number(max_size, 2, "SessionWindow max_size", WindowError)
-        self.__attrs_init__(
-            gap,
-            max_size,
-            option(OverflowStrategy, overflow_strategy, "overflow_strategy"),
-            None
-            if checked_every is None
-            else positive_duration("SessionWindow checked_every", checked_every),
-        )
+    inactivity: int = attrs.field(converter=_inactivity)
+    max_size: int | None = attrs.field(default=None, validator=_check_max_size)
+    overflow_strategy: OverflowStrategy = attrs.field(
+        default=OverflowStrategy.FAIL_STAGE, converter=_overflow_strategy
+    )
+    checked_every: int | None = attrs.field(default=None, converter=_checked_every, kw_only=True)
 
     @property
     def strategy(self) -> WindowingStrategy:
@@ -188,20 +175,21 @@ class SessionWindow:
         return WindowingStrategy(
             Sessions(self.inactivity + 1),
             Never(),
-            AccumulationMode.DISCARDING,
-            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
+            "discarding",
+            on_time_behavior="fire_if_non_empty",
         )
 
     @property
     def combine(self) -> CombineFn:
         """How a session becomes its list."""
-        return _SessionList(0, self.inactivity, self.max_size, self.overflow_strategy.value, False)
+        held = Held(0, self.inactivity, self.max_size, self.overflow_strategy.value, False)
+        return Then(held, itemgetter("elements"))
 
     def run(self) -> "SessionRun":
         """The flow in memory, to be fed element by element."""
         return SessionRun(self)
 
-    @by_name("SessionWindow.on_dataframe", WindowingError, GROUP_OPTIONS, value=A_VALUE)
+    @called_by_name("SessionWindow", value=A_VALUE)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -260,9 +248,10 @@ class SessionWindow:
         everything = grouped(
             rows,
             self.strategy,
-            aggregates.combine(combine, columns, result_type),
+            combine,
             key=keys,
             value=columns,
+            returns=result_type,
             options=options,
         )
         lost = F.transform(
@@ -272,26 +261,21 @@ class SessionWindow:
                 as_json({value: (stamp["value"], dtype)}).alias("element"),
             ),
         )
-        session = F.struct(
-            F.lit(None).cast("timestamp").alias("at"), F.lit(None).cast("string").alias("element")
-        )
-        exploded = everything.withColumn(
-            "__beamlike_each", F.explode(F.concat(F.coalesce(lost, F.array()), F.array(session)))
-        )
-        at, element = F.col("__beamlike_each.at"), F.col("__beamlike_each.element")
-        is_lost, is_drop = at.isNotNull(), F.col("dropped").isNotNull()
-        reason = F.when(is_lost, f"overflow_{overflow.removeprefix('drop_')}")
-        no_time = F.lit(None).cast("timestamp")
+        # The session itself is another one of these, without a time.
+        session = F.expr("array(named_struct('at', timestamp(null), 'element', string(null)))")
+        one_by_one = F.explode(F.concat(F.coalesce(lost, F.array()), session))
+        at, element = "__beamlike_lost.at", "__beamlike_lost.element"
+        reason = f"overflow_{overflow.removeprefix('drop_')}"
         return shown(
-            exploded,
+            everything.withColumn("__beamlike_lost", one_by_one),
             keys,
-            kind=F.when(is_lost | is_drop, "dropped").otherwise("value"),
-            value=F.when(~is_lost, F.col("value.elements")),
-            start=no_time,
-            end=no_time,
-            timestamp=F.coalesce(at, F.col("dropped.timestamp"), F.col("window.end")),
-            reason=reason.otherwise(reason_of()),
-            element=F.coalesce(element, F.col("dropped.element")),
+            kinds={"dropped": f"{at} IS NOT NULL"},
+            value=f"if({at} IS NULL, value.elements, NULL)",
+            start="timestamp(null)",
+            end="timestamp(null)",
+            timestamp=f"coalesce({at}, window.`end`)",
+            reason=f"if({at} IS NULL, {REASON}, '{reason}')",
+            element=f"coalesce({element}, dropped.element)",
         )
 
 
@@ -360,8 +344,8 @@ class SessionRun(DialectRun):
 
     def _held(self, key: Hashable) -> Sequence[Stamp]:
         """What the session holds that an element of this key joins now."""
-        for of, window, state in self._stage.windows():
-            if of == key and window.end > self._clock:
+        for _, window, state in self._stage.windows(key):
+            if window.end > self._clock:
                 held: Sequence[Stamp] = state.accumulator[0]
                 return held
         return ()

@@ -60,17 +60,16 @@ from beamlike.dialects.apex_options import (
 from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
 from beamlike.dialects.frames import (
     A_VALUE,
-    GROUP_OPTIONS,
+    REASON,
     GroupOptions,
-    aggregate_of,
     by_event_time,
+    called_by_name,
     grouped,
-    reason_of,
     shown,
 )
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.errors import UnsupportedError
 from beamlike.model.combine import Count, Max, Min, Sum
-from beamlike.model.options import AccumulationMode, LateCheck, by_name
+from beamlike.model.options import AccumulationMode
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
@@ -144,13 +143,7 @@ class WindowedOperator(Operator):
         """
         return OperatorRun(self, positive_duration("batch_interval", batch_interval))
 
-    @by_name(
-        "WindowedOperator.on_dataframe",
-        WindowingError,
-        GROUP_OPTIONS,
-        value=A_VALUE,
-        timestamp=A_TIMESTAMP,
-    )
+    @called_by_name("WindowedOperator", value=A_VALUE, timestamp=A_TIMESTAMP)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -188,33 +181,32 @@ class WindowedOperator(Operator):
         trigger = self.trigger
         retracts = trigger.mode is AccumulationMode.RETRACTING
         self._check_on_spark(retracts)
-        strategy = self.strategy.configured(late_check=LateCheck.ELEMENT)
         generator = self.watermark_generator
         if isinstance(generator, FixedDiffEventTimeWatermarkGen) and watermark is None:
             # Its watermark says what is over; ours, a millisecond less, what nothing comes before.
             watermark = f"{generator.fixed_diff + 1} ms"
-        rows = by_event_time(df, timestamp, watermark)
-        from pyspark.sql import functions as F
-
         columns, keys = column_names(value, "value"), column_names(key, "key")
-        aggregate = aggregate_of(self.combine, columns, returns)
-        everything = grouped(rows, strategy, aggregate, key=keys, value=columns, options=options)
-        is_drop, timing = F.col("dropped").isNotNull(), F.col("pane.timing")
+        everything = grouped(
+            by_event_time(df, timestamp, watermark),
+            self.strategy.configured(late_check="element"),
+            self.combine,
+            key=keys,
+            value=columns,
+            returns=returns,
+            options=options,
+        )
+        is_retraction = "retraction" if "retraction" in everything.columns else "false"
         # Apex drops windows silently, and fires at their end only if the trigger says so.
-        at_end = F.lit(trigger.on_time)
-        asked_for = F.when(timing == "ON_TIME", at_end).otherwise(~F.col("pane.is_last"))
-        kind = F.when(is_drop, "dropped")
-        if "retraction" in everything.columns:
-            withdrawn = F.col("retraction")
-            asked_for = F.when(withdrawn, F.lit(retracts)).otherwise(asked_for)
-            kind = kind.when(withdrawn, "retract")
-        reason = F.when(F.col("dropped.reason") == "expired", "element_behind_horizon")
+        asked_for = (
+            f"CASE WHEN dropped IS NOT NULL THEN true WHEN {is_retraction} THEN {retracts} "
+            f"WHEN pane.timing = 'ON_TIME' THEN {trigger.on_time} ELSE NOT pane.is_last END"
+        )
         return shown(
-            everything.filter(is_drop | asked_for),
+            everything.filter(asked_for),
             keys,
-            kind=kind.otherwise("value"),
-            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(F.col("window.start")),
-            reason=reason.otherwise(reason_of()),
+            kinds={"retract": f"dropped IS NULL AND {is_retraction}"},
+            timestamp="window.start",
+            reason=f"if(dropped.reason = 'expired', 'element_behind_horizon', {REASON})",
         )
 
     def _check_on_spark(self, retracts: bool) -> None:
@@ -274,7 +266,7 @@ class WindowedMergeOperator(WindowedOperator):
     """
 
     timestamp_extractor2: Extract | None = attrs.field(
-        default=None, validator=check_extractor, kw_only=True
+        default=None, validator=attrs.validators.optional(check_extractor), kw_only=True
     )
 
     def __attrs_post_init__(self) -> None:
@@ -286,8 +278,10 @@ class WindowedMergeOperator(WindowedOperator):
                 "process_watermark2"
             )
 
-    def extractor(self, stream: int | None) -> Extract | None:
-        return self.timestamp_extractor2 if stream == 2 else self.timestamp_extractor
+    @property
+    def extractors(self) -> tuple[Extract | None, ...]:
+        """What says when an element happened, for each of its streams."""
+        return self.timestamp_extractor, self.timestamp_extractor2
 
     def run(self, batch_interval: DurationLike = 500) -> MergeOperatorRun:
         """As `WindowedOperator.run`."""

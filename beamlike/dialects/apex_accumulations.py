@@ -42,7 +42,7 @@ KeyOf = Callable[[Any], Any]
 
 
 @attrs.frozen
-class FoldFn(CombineFn):
+class FoldFn(Elements):
     """Elements folded into an initial value, in order of arrival. Empty pane: the initial value.
 
     Args:
@@ -60,9 +60,6 @@ class FoldFn(CombineFn):
     fold: Callable[[Any, Any], Any]
     merge_folded: Callable[[Any, Any], Any]
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
     def add(
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Any, ...]:
@@ -71,9 +68,7 @@ class FoldFn(CombineFn):
         return accumulator
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not first or not second:
-            return first or second
-        return (self.merge_folded(first[0], second[0]),)
+        return (self.merge_folded(*first, *second),) if first and second else first or second
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
         return accumulator[0] if accumulator else own_copy(self.initial)
@@ -212,15 +207,13 @@ class PerKey(CombineFn):
     def add(
         self, accumulator: Mapping[Any, Any], values: Sequence[Any], timestamps: Sequence[int]
     ) -> Mapping[Any, Any]:
-        by_key: dict[Any, tuple[list[Any], list[int]]] = {}
+        by_key: dict[Any, list[tuple[Any, int]]] = {}
         for (key, value), timestamp in zip(values, timestamps, strict=True):
-            key_values, key_timestamps = by_key.setdefault(key, ([], []))
-            key_values.append(value)
-            key_timestamps.append(timestamp)
+            by_key.setdefault(key, []).append((value, timestamp))
         parts = dict(accumulator)
-        for key, (key_values, key_timestamps) in by_key.items():
+        for key, elements in by_key.items():
             before = parts[key] if key in parts else self.of.create()
-            parts[key] = self.of.add(before, key_values, key_timestamps)
+            parts[key] = self.of.add(before, *zip(*elements, strict=True))
         return parts
 
     def merge(self, first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Mapping[Any, Any]:

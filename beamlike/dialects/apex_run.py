@@ -1,7 +1,7 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import attrs
 import cloudpickle
@@ -10,16 +10,8 @@ from beamlike.dialects.apex_operator import Operator
 from beamlike.dialects.apex_options import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
-    TriggerOption,
 )
-from beamlike.dialects.stages import (
-    Bounds,
-    DialectRun,
-    Kind,
-    Row,
-    SavedGrouping,
-    answer_of,
-)
+from beamlike.dialects.stages import Bounds, DialectRun, Kind, Row, SavedGrouping, answer_of
 from beamlike.errors import StateError, WindowingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop
@@ -32,58 +24,6 @@ from beamlike.runtime.script import Output
 
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
-
-
-def _fired(
-    window: Window,
-    values: Mapping[Any, Any],
-    withdrawn: Sequence[tuple[Window, Mapping[Any, Any]]],
-    trigger: TriggerOption,
-) -> Iterator[Row]:
-    """The rows of one firing: what it withdraws first, of all keys, and then its results."""
-    before = next((results for of, results in withdrawn if of == window), {})
-    stands = {
-        key
-        for key, now in values.items()
-        if trigger.only_updated and key in before and is_same(before[key], now)
-    }
-    if trigger.mode is AccumulationMode.RETRACTING:
-        for of, results in withdrawn:
-            for key, value in results.items():
-                if of != window or key not in stands:
-                    yield row("retract", key, of, value)
-    for key, value in values.items():
-        if key not in stands:
-            yield row("value", key, window, value)
-
-
-def row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
-    """A row of a window: its timestamp is the window's begin."""
-    if isinstance(window, GlobalWindow):
-        return Row(kind, key, value, "global", 0)
-    return Row(kind, key, value, (window.start, window.end), window.start)
-
-
-def given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
-    """The windows that an element comes in, in the model."""
-    if not windows:
-        raise WindowingError(
-            "the operator has no window option, so it takes elements in the windows that they come "
-            "in; say windows=[row.window] of the operator before, or give it a WindowOption"
-        )
-    return tuple(map(_given_window, windows))
-
-
-def _given_window(window: GivenWindow) -> Window:
-    match window:
-        case "global":
-            return GLOBAL_WINDOW
-        case (int(start), int(end)):
-            return IntervalWindow(start, end)
-    raise WindowingError(
-        f'a window that an element comes in must be its start and end (ms) or "global", got '
-        f"{window!r}"
-    )
 
 
 @attrs.frozen
@@ -105,10 +45,6 @@ class OperatorRun(DialectRun):
     for the time: the same elements and watermarks in the same batches bring the same rows.
     """
 
-    streams: ClassVar[int] = 1
-    _first_stream: ClassVar[int | None] = None
-    """Which stream `process` has elements of, where there are several."""
-
     def __init__(self, operator: Operator, batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
             raise WindowingError(
@@ -120,7 +56,7 @@ class OperatorRun(DialectRun):
         super().__init__(operator.strategy_in_batches(batch_interval), operator.combine)
         self._clock = 0
         self._watermark: int | None = None
-        self._stream_watermarks: list[int | None] = [None] * self.streams
+        self._stream_watermarks: list[int | None] = [None] * len(operator.extractors)
         self._latest: int | None = None
         if operator.trigger.times:
             self._stage.advance_clock(1)  # nothing is due at the time of the first batch
@@ -144,7 +80,7 @@ class OperatorRun(DialectRun):
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
-        return self._process(value, timestamp, key, windows, self._first_stream)
+        return self._process(0, value, timestamp, key, windows)
 
     def process_watermark(self, timestamp: InstantLike) -> None:
         """A watermark: what ends before it is over. It is looked at when the batch ends.
@@ -172,11 +108,9 @@ class OperatorRun(DialectRun):
     def windows(self) -> list[Row]:
         """What is in the windows that are kept."""
         return [
-            row("value", of, window, value)
+            _row("value", of, window, value)
             for key, window, state in self._stage.windows()
-            for of, value in self._operator.by_key(
-                key, self._stage.combine.extract(state.accumulator)
-            ).items()
+            for of, value in self._by_key(key, self._stage.combine.extract(state.accumulator))
         ]
 
     def checkpoint(self) -> bytes:
@@ -193,12 +127,7 @@ class OperatorRun(DialectRun):
         return bytes(cloudpickle.dumps((self._name, saved)))
 
     def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
-        """This run, continued from a checkpoint, see `WindowedOperator.recover`.
-
-        Raises:
-            StateError: The bytes are not to be opened, are no checkpoint, or one of another
-                operator or batch interval.
-        """
+        """This run, continued from a checkpoint, and refused as `WindowedOperator.recover` says."""
         if not unpickle:
             raise StateError(
                 "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; "
@@ -231,21 +160,27 @@ class OperatorRun(DialectRun):
 
     def _process(
         self,
+        stream: int,
         value: Any,
-        given_timestamp: InstantLike,
+        own_time: InstantLike,
         key: Hashable,
         windows: Sequence[GivenWindow] | None,
-        stream: int | None,
     ) -> list[Row]:
         operator, lateness = self._operator, self._operator.allowed_lateness
-        timestamp = _event_time(operator.extractor(stream), value, given_timestamp)
-        in_windows = None if operator.window is not None else given_windows(windows)
+        extract = operator.extractors[stream]
+        if extract is None:
+            timestamp = event_time_ms(own_time, "process timestamp")
+        else:
+            extracted = answer_of(extract, value, place=f"element {value!r}")
+            timestamp = event_time_ms(extracted, f"what {stable_repr(extract)} returned")
+        in_windows = None if operator.window is not None else _given_windows(windows)
         self._latest = timestamp if self._latest is None else max(self._latest, timestamp)
         watermark = self._watermark
         if watermark is not None and lateness is not None and timestamp < watermark - lateness:
             return [Row("dropped", key, value, None, timestamp, "element_behind_horizon")]
-        element = operator.element(key, value if stream is None else (stream, value))
-        return self._rows(self._stage.arrive(operator.group(key), element, timestamp, in_windows))
+        element = value if len(operator.extractors) == 1 else (stream + 1, value)
+        group, of_group = (None, (key, element)) if operator.holds_all_keys else (key, element)
+        return self._rows(self._stage.arrive(group, of_group, timestamp, in_windows))
 
     def _rows(self, outputs: Sequence[Output]) -> list[Row]:
         """The rows that panes and drops are, in their order. Of one window a pane comes after all
@@ -254,39 +189,55 @@ class OperatorRun(DialectRun):
         Apex drops windows silently, and fires at their end only if the trigger says so; the
         other panes of the machine are left out.
         """
-        operator, trigger = self._operator, self._operator.trigger
-        rows, withdrawn = list[Row](), list[tuple[Window, Mapping[Any, Any]]]()
+        rows, withdrawn = list[Row](), dict[tuple[Window, Any], Any]()
         for output in outputs:
             effect, key = output.effect, output.key
             if isinstance(effect, Drop):
-                key, value = effect.value if operator.holds_all_keys else (key, effect.value)
+                key, value = effect.value if self._operator.holds_all_keys else (key, effect.value)
                 shown = None if effect.window is None else bounds(effect.window)
                 rows.append(Row("dropped", key, value, shown, effect.timestamp, "expired_window"))
                 continue
-            values = operator.by_key(key, effect.value)
+            values = {(effect.window, of): value for of, value in self._by_key(key, effect.value)}
             if effect.retraction:
-                withdrawn.append((effect.window, values))
+                withdrawn |= values
                 continue
             at_end = effect.info.timing is Timing.ON_TIME
-            if trigger.on_time if at_end else not effect.info.is_last:
-                rows += _fired(effect.window, values, withdrawn, trigger)
+            if self._operator.trigger.on_time if at_end else not effect.info.is_last:
+                rows += self._fired(values, withdrawn)
             withdrawn.clear()
         return rows
+
+    def _fired(
+        self, values: Mapping[tuple[Window, Any], Any], withdrawn: Mapping[tuple[Window, Any], Any]
+    ) -> Iterator[Row]:
+        """The rows of one firing: what it withdraws first, of all keys, and then its results."""
+        trigger, unchanged = self._operator.trigger, set[tuple[Window, Any]]()
+        if trigger.only_updated:
+            again = values.keys() & withdrawn.keys()
+            unchanged = {name for name in again if is_same(values[name], withdrawn[name])}
+        if trigger.mode is AccumulationMode.RETRACTING:
+            for (window, key), value in withdrawn.items():
+                if (window, key) not in unchanged:
+                    yield _row("retract", key, window, value)
+        for (window, key), value in values.items():
+            if (window, key) not in unchanged:
+                yield _row("value", key, window, value)
+
+    def _by_key(self, group: Hashable, value: Any) -> Iterable[tuple[Any, Any]]:
+        """The keys in a group, each with its value in what the group says."""
+        return value.items() if self._operator.holds_all_keys else [(group, value)]
 
     def _next_watermark(self) -> int | None:
         """What the streams were given last, or what a generator makes of the batch if that is more.
         All streams have to have one."""
-        of_streams = [mark for mark in self._stream_watermarks if mark is not None]
-        of_all = [min(of_streams)] if len(of_streams) == self.streams else []
-        return max(of_all + self._generated(), default=None)
-
-    def _generated(self) -> list[int]:
+        marks = [mark for mark in self._stream_watermarks if mark is not None]
+        marks = [min(marks)] if len(marks) == len(self._stream_watermarks) else []
         match self._operator.watermark_generator:
             case FixedDiffEventTimeWatermarkGen(diff) if self._latest is not None:
-                return [self._latest - diff]
+                marks.append(self._latest - diff)
             case FixedDiffProcessingTimeWatermarkGen(diff):
-                return [self._clock - diff]
-        return []
+                marks.append(self._clock - diff)
+        return max(marks, default=None)
 
 
 class MergeOperatorRun(OperatorRun):
@@ -296,8 +247,6 @@ class MergeOperatorRun(OperatorRun):
     the smaller of the two that it was given last. There is none before both streams had one.
     """
 
-    streams, _first_stream = 2, 1
-
     def process2(
         self,
         value: Any,
@@ -306,7 +255,7 @@ class MergeOperatorRun(OperatorRun):
         windows: Sequence[GivenWindow] | None = None,
     ) -> list[Row]:
         """As `OperatorRun.process`, of an element of the second stream."""
-        return self._process(value, timestamp, key, windows, stream=2)
+        return self._process(1, value, timestamp, key, windows)
 
     def process_watermark2(self, timestamp: InstantLike) -> None:
         """As `OperatorRun.process_watermark`, of the second stream.
@@ -317,8 +266,30 @@ class MergeOperatorRun(OperatorRun):
         self._stream_watermarks[1] = instant_ms(timestamp, "process_watermark2 timestamp")
 
 
-def _event_time(extract: Callable[[Any], int] | None, value: Any, timestamp: InstantLike) -> int:
-    if extract is None:
-        return event_time_ms(timestamp, "process timestamp")
-    extracted = answer_of(extract, value, place=f"element {value!r}")
-    return event_time_ms(extracted, f"what {stable_repr(extract)} returned")
+def _row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
+    """A row of a window: its timestamp is the window's begin."""
+    if isinstance(window, GlobalWindow):
+        return Row(kind, key, value, "global", 0)
+    return Row(kind, key, value, (window.start, window.end), window.start)
+
+
+def _given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
+    """The windows that an element comes in, in the model."""
+    if not windows:
+        raise WindowingError(
+            "the operator has no window option, so it takes elements in the windows that they come "
+            "in; say windows=[row.window] of the operator before, or give it a WindowOption"
+        )
+    return tuple(map(_given_window, windows))
+
+
+def _given_window(window: GivenWindow) -> Window:
+    match window:
+        case "global":
+            return GLOBAL_WINDOW
+        case (int(start), int(end)):
+            return IntervalWindow(start, end)
+    raise WindowingError(
+        f'a window that an element comes in must be its start and end (ms) or "global", got '
+        f"{window!r}"
+    )

@@ -15,14 +15,13 @@ from beamlike.dialects.flink_triggers import Trigger
 from beamlike.dialects.flink_words import Assigner, Evictor
 from beamlike.dialects.frames import (
     A_VALUE,
-    GROUP_OPTIONS,
+    REASON,
     GroupOptions,
-    aggregate_of,
     arriving,
+    before,
     by_event_time,
+    called_by_name,
     grouped,
-    millis_later,
-    reason_of,
     shown,
 )
 from beamlike.dialects.stages import DialectRun, Row, answer_of
@@ -30,13 +29,7 @@ from beamlike.errors import UnsupportedError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
-from beamlike.model.options import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    by_name,
-)
+from beamlike.model.options import ClosingBehavior
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (
     MAX_TIMESTAMP,
@@ -89,19 +82,11 @@ class WindowedOperator:
         return WindowingStrategy(
             self.windowed.assigner.window_fn,
             when.trigger,
-            AccumulationMode.DISCARDING if when.purging else AccumulationMode.ACCUMULATING,
+            "discarding" if when.purging else "accumulating",
             lateness,
-            closing_behavior=(
-                ClosingBehavior.FIRE_ALWAYS
-                if again and cleanup
-                else ClosingBehavior.FIRE_IF_NON_EMPTY
-            ),
-            on_time_behavior=(
-                OnTimeBehavior.FIRE_ALWAYS
-                if again and when.refires
-                else OnTimeBehavior.FIRE_IF_NON_EMPTY
-            ),
-            late_check=LateCheck.MERGED,
+            closing_behavior="fire_always" if again and cleanup else "fire_if_non_empty",
+            on_time_behavior="fire_always" if again and when.refires else "fire_if_non_empty",
+            late_check="merged",
         )
 
     @property
@@ -115,9 +100,7 @@ class WindowedOperator:
         in_global = isinstance(self.windowed.assigner.window_fn, GlobalWindows)
         return self.windowed.when.at_cleanup and not in_global
 
-    @by_name(
-        "WindowedOperator.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, value=A_VALUE
-    )
+    @called_by_name("WindowedOperator", key=A_KEY, value=A_VALUE)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -175,23 +158,27 @@ class WindowedOperator:
             )
         else:
             rows = by_event_time(df, timestamp, watermark)
-        from pyspark.sql import functions as F
-
-        strategy, aggregate = self.strategy, aggregate_of(self.combine, columns, returns)
-        everything = grouped(rows, strategy, aggregate, key=key, value=columns, options=options)
-        is_drop = F.col("dropped").isNotNull()
+        everything = grouped(
+            rows,
+            self.strategy,
+            self.combine,
+            key=key,
+            value=columns,
+            returns=returns,
+            options=options,
+        )
         if not self.fires_at_end:
             # The last pane of a window is what is left of it: triggers of Flink never finish.
-            everything = everything.filter(is_drop | ~F.col("pane.is_last"))
-        is_late = is_drop & F.col("dropped.reason").isin("expired", "closed")
-        late = "late" if self.windowed.late_output else "dropped"
-        last = millis_later(F.col("window.end"), -1)
+            everything = everything.filter("dropped IS NOT NULL OR NOT pane.is_last")
+        is_late = "false"
+        if self.windowed.late_output:
+            is_late = "dropped.reason IN ('expired', 'closed')"
         return shown(
             everything,
             key,
-            kind=F.when(is_late, late).when(is_drop, "dropped").otherwise("value"),
-            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(last),
-            reason=F.when(is_late & F.lit(late == "late"), None).otherwise(reason_of()),
+            kinds={"late": is_late},
+            timestamp=before("window.`end`", 1),
+            reason=f"if({is_late}, NULL, {REASON})",
         )
 
     def harness(self) -> "Harness":
@@ -280,7 +267,7 @@ class Harness(DialectRun):
         to = instant_ms(timestamp, "process_watermark timestamp")
         if self._processing_time:
             return []
-        return self._rows(self._advance(min(to + 1, MAX_TIMESTAMP)))
+        return self._rows(self._advance(to, event=True, clock=False))
 
     def process_watermark_to_infinity(self) -> list[Row]:
         """What comes out because nothing will come any more."""
@@ -298,9 +285,7 @@ class Harness(DialectRun):
         if refusal is not None:
             raise WatermarkError(refusal)
         self._clock = to
-        if self._processing_time:
-            return self._rows(self._advance_both(to))
-        return self._rows(self._advance_clock(to + 1)) if self._needs_clock else []
+        return self._rows(self._advance(to, event=self._processing_time, clock=self._needs_clock))
 
     def _why_late(self, outputs: Sequence[Output], value: Any, at: int) -> str | None:
         """Why an element is too late, if it is: no window took it. What one of several windows took
@@ -321,35 +306,29 @@ class Harness(DialectRun):
         is_over = any(self._stage.watermark > window.max_timestamp for window in windows)
         return self._clock + 1 if is_over else self._clock
 
-    def _advance(self, watermark: int) -> Iterator[Output]:
+    def _advance(self, to: int, *, event: bool, clock: bool) -> Iterator[Output]:
+        """What comes out until event time, the clock, or both of them stand there."""
+        stage = self._stage
         # In a window without end a rhythm would never get to the end of time.
-        endless = isinstance(self._stage.strategy.window_fn, GlobalWindows)
-        if self._stops and not (endless and watermark == MAX_TIMESTAMP):
-            while (due := self._stage.due().event) is not None and due + 1 < watermark:
-                yield from self._stage.advance(due + 1)
-        yield from self._stage.advance(watermark)
-
-    def _advance_clock(self, clock: int) -> Iterator[Output]:
-        while (due := self._stage.due().clock) is not None and due + 1 < clock:
-            yield from self._stage.advance_clock(due + 1)
-        yield from self._stage.advance_clock(clock)
-
-    def _advance_both(self, to: int) -> Iterator[Output]:
-        while self._stops or self._needs_clock:
-            due = self._stage.due()
-            at = min(it for it in (due.event, due.clock, to + 1) if it is not None)
-            if at > to:
+        endless = isinstance(stage.strategy.window_fn, GlobalWindows) and to + 1 >= MAX_TIMESTAMP
+        while clock or (self._stops and not endless):
+            due = stage.due()
+            instants = [due.event] * event + [due.clock] * clock
+            at = min((instant for instant in instants if instant is not None), default=to)
+            if at >= to:
                 break
             # The end of a window before a timeout: there is no timeout after it.
-            if due.event == at:
-                yield from self._stage.advance(at + 1)
-            if self._needs_clock:
-                yield from self._stage.advance_clock(at + 1)
-        yield from self._stage.advance(to)
-        if self._stage.due().event == to:
-            yield from self._stage.advance(to + 1)
-        if self._needs_clock:
-            yield from self._stage.advance_clock(to + 1)
+            if event and due.event == at:
+                yield from stage.advance(at + 1)
+            if clock:
+                yield from stage.advance_clock(at + 1)
+        if event and self._processing_time:
+            yield from stage.advance(to)
+            event = stage.due().event == to
+        if event:
+            yield from stage.advance(to + 1)
+        if clock:
+            yield from stage.advance_clock(to + 1)
 
     def _rows(self, outputs: Iterable[Output]) -> list[Row]:
         panes = [
@@ -364,15 +343,9 @@ class Harness(DialectRun):
         return [self._row(key, pane) for _, key, pane in panes]
 
     def _row(self, key: Any, pane: Pane) -> Row:
-        value = self._value(key, pane)
-        if isinstance(pane.window, GlobalWindow):
+        function, window, value = self._operator.window_function, pane.window, pane.value
+        if function is not None:
+            value = answer_of(function, key, window, value, place=f"key {key!r}, window {window}")
+        if isinstance(window, GlobalWindow):
             return Row("value", key, value, None, None)
-        bounds = (pane.window.start, pane.window.end)
-        return Row("value", key, value, bounds, pane.window.max_timestamp)
-
-    def _value(self, key: Any, pane: Pane) -> Any:
-        function = self._operator.window_function
-        if function is None:
-            return pane.value
-        place = f"key {key!r}, window {pane.window}"
-        return answer_of(function, key, pane.window, pane.value, place=place)
+        return Row("value", key, value, (window.start, window.end), window.max_timestamp)

@@ -215,9 +215,7 @@ class ProcessingTimeoutTrigger:
                 "CountTrigger, EventTimeTrigger, ProcessingTimeTrigger or NeverTrigger"
             )
         # The clock of the harness is a millisecond ahead of Flink's, see there.
-        timer: ModelTrigger = AfterProcessingTime(by - 1)
-        if reset_timer_on_new_record:
-            timer = AfterSilence(by - 1)
+        timer = (AfterSilence if reset_timer_on_new_record else AfterProcessingTime)(by - 1)
         if should_clear_on_timeout:
             trigger = Repeatedly(AfterFirst(nested, timer))
         elif reset_timer_on_new_record:

@@ -22,7 +22,7 @@ class Record(NamedTuple):
 
 
 class Elements(CombineFn):
-    """All elements in order of arrival; a subclass says what is made of them."""
+    """All elements in order of arrival, as a tuple; a subclass says what is made of them."""
 
     def create(self) -> tuple[Any, ...]:
         return ()
@@ -75,7 +75,7 @@ class Fold(Elements):
 
 
 @attrs.frozen
-class Reduce(CombineFn):
+class Reduce(Elements):
     """Elements made one by a function of two, in order of arrival. Empty pane: null.
 
     Source: Flink ``ReduceFunction``.
@@ -84,9 +84,6 @@ class Reduce(CombineFn):
     calls_users = True
 
     function: Callable[[Any, Any], Any]
-
-    def create(self) -> tuple[Any, ...]:
-        return ()
 
     def add(
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]

@@ -29,11 +29,12 @@ import attrs
 
 from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import Stream, put_into, stream
-from beamlike.errors import CombineError, UnwiseStrategyWarning
+from beamlike.errors import CombineError, UnwiseStrategyWarning, WindowingError
 from beamlike.extras import needs
 from beamlike.model import aggregates
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum
+from beamlike.model.options import Params, by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -42,7 +43,7 @@ from beamlike.model.windowfns import GlobalWindows, SlidingWindows
 from beamlike.runtime.options import MachineName, OnError, Render
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 
 class GroupOptions(TypedDict, total=False):
@@ -60,6 +61,14 @@ class GroupOptions(TypedDict, total=False):
 
 GROUP_OPTIONS: Final = tuple(GroupOptions.__annotations__)
 """Their names."""
+
+
+def called_by_name(
+    owner: str, **examples: str
+) -> Callable[[Callable[Params, "DataFrame"]], Callable[Params, "DataFrame"]]:
+    """As `by_name` of ``on_dataframe`` of a class, whose other options are those of a grouping."""
+    return by_name(f"{owner}.on_dataframe", WindowingError, GROUP_OPTIONS, False, **examples)
+
 
 A_VALUE: Final = 'the column that is aggregated, such as value="price"'
 """What to write where the value is missing."""
@@ -110,7 +119,7 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
     column = "__beamlike_arrival" if arrival is None else arrival
     stamped = df.withColumn(column, F.current_timestamp()) if arrival is None else df
     if not df.isStreaming:
-        return stream(stamped, timestamp=column, resolution="milliseconds")
+        return by_event_time(stamped, column, None)
     return stream(
         stamped,
         timestamp=column,
@@ -124,15 +133,16 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
 def grouped(
     rows: Stream,
     strategy: WindowingStrategy,
-    aggregate: Aggregate,
+    combine: CombineFn,
     *,
     key: str | Sequence[str],
     value: Sequence[str],
+    returns: str | None,
     render: Render = "retractions",
     options: GroupOptions,
 ) -> "DataFrame":
     """Panes and drops, as `Stream.everything` has them, but an element that none of its windows
-    took is in one row. The result is called ``value``."""
+    took is in one row. The result is called ``value``; `aggregate_of` says of which type it is."""
     windowed = put_into(rows, strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)
@@ -143,7 +153,7 @@ def grouped(
             warnings.simplefilter("ignore", UnwiseStrategyWarning)
         result = windowed.group(
             column_names(key, "key"),
-            {"value": aggregate},
+            {"value": aggregate_of(combine, value, returns)},
             window_input=value if by_element else (),
             render=render,
             **options,
@@ -156,58 +166,55 @@ def _dropped_once(everything: "DataFrame", strategy: WindowingStrategy) -> "Data
 
     Its windows are over in their order, so that is an element whose last window was.
     """
-    from pyspark.sql import functions as F
-
     window_fn = strategy.window_fn
     if not isinstance(window_fn, SlidingWindows):
         return everything
-    since = F.unix_millis("dropped.timestamp") - F.unix_millis("dropped.window.start")
-    is_last = F.col("dropped.window").isNull() | (since < window_fn.period)
-    return everything.filter(F.col("dropped").isNull() | is_last)
+    since = "unix_millis(dropped.timestamp) - unix_millis(dropped.window.start)"
+    is_last = f"dropped.window IS NULL OR {since} < {window_fn.period}"
+    return everything.filter(f"dropped IS NULL OR {is_last}")
+
+
+REASON: Final = (
+    "if(dropped.reason IN ('expired', 'closed'), concat(dropped.reason, '_window'), dropped.reason)"
+)
+"""Why an element was dropped, in the words that dialects have for it in memory."""
+
+
+def before(instant: str, millis: int) -> str:
+    """An instant so many milliseconds earlier; null if there is none."""
+    return f"timestamp_millis(unix_millis({instant}) - {millis})"
 
 
 def shown(
     everything: "DataFrame",
     key: str | Sequence[str],
     *,
-    kind: "Column",
-    timestamp: "Column",
-    value: "Column | None" = None,
-    start: "Column | None" = None,
-    end: "Column | None" = None,
-    reason: "Column | None" = None,
-    element: "Column | None" = None,
+    kinds: Mapping[str, str],
+    timestamp: str,
+    **columns: str,
 ) -> "DataFrame":
-    """The columns of a dialect's rows. By default a pane has its value and the bounds of its
-    window, and a drop the reason and the element that it has."""
+    """The columns of a dialect's rows. All that is said of them is written in SQL.
+
+    Args:
+        everything: Panes and drops.
+        key: The columns of the key.
+        kinds: What rows of other kinds than ``value`` and ``dropped`` are known by.
+        timestamp: Of a pane; a drop has that of its element.
+        columns: What differs in other columns. By default a pane has its value and the bounds of
+            its window, and a drop the reason and the element that it has.
+    """
     from pyspark.sql import functions as F
 
-    is_drop = F.col("dropped").isNotNull()
-    start = F.when(~is_drop, F.col("window.start")) if start is None else start
-    end = F.when(~is_drop, F.col("window.end")) if end is None else end
-    return everything.select(
-        *column_names(key, "key"),
-        kind.alias("kind"),
-        (F.col("value") if value is None else value).alias("value"),
-        start.alias("start"),
-        end.alias("end"),
-        timestamp.alias("timestamp"),
-        (reason_of() if reason is None else reason).alias("reason"),
-        (F.col("dropped.element") if element is None else element).alias("element"),
-    )
-
-
-def reason_of() -> "Column":
-    """Why an element was dropped, in the words that dialects have for it in memory."""
-    from pyspark.sql import functions as F
-
-    reason = F.col("dropped.reason")
-    of_window = reason.isin("expired", "closed")
-    return F.when(of_window, F.concat(reason, F.lit("_window"))).otherwise(reason)
-
-
-def millis_later(instant: "Column", by: int) -> "Column":
-    """An instant so many milliseconds later; null if there is none."""
-    from pyspark.sql import functions as F
-
-    return F.timestamp_millis(F.unix_millis(instant) + F.lit(by))
+    cases = [f"WHEN {is_kind} THEN '{kind}'" for kind, is_kind in kinds.items()]
+    columns = {
+        "kind": f"CASE {' '.join(cases)} WHEN dropped IS NOT NULL THEN 'dropped' ELSE 'value' END",
+        "value": "value",
+        "start": "if(dropped IS NULL, window.start, NULL)",
+        "end": "if(dropped IS NULL, window.`end`, NULL)",
+        "timestamp": f"if(dropped IS NULL, {timestamp}, dropped.timestamp)",
+        "reason": REASON,
+        "element": "dropped.element",
+        **columns,
+    }
+    keys = column_names(key, "key")
+    return everything.select(*keys, *(F.expr(text).alias(name) for name, text in columns.items()))

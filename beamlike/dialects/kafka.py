@@ -33,17 +33,19 @@ from typing import Any, Self
 import attrs
 
 from beamlike.dialects.folds import Fold
-from beamlike.dialects.kafka_driver import UNNAMED, CachingDriver, Driver
-from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
-from beamlike.dialects.kafka_suppress import (
+from beamlike.dialects.kafka_driver import CachingDriver, Driver
+from beamlike.dialects.kafka_store import ReadOnlySessionStore, SessionStore
+from beamlike.dialects.kafka_table import KTable
+from beamlike.dialects.kafka_words import (
+    UNNAMED,
     BufferConfig,
     EmitStrategy,
     EmitStrategyLike,
+    Materialized,
     SessionWindows,
     Suppressed,
 )
-from beamlike.dialects.kafka_table import KTable
-from beamlike.dialects.stages import check_function, check_kind
+from beamlike.dialects.stages import check_function, check_kind, kind_of
 from beamlike.model.combine import Count
 from beamlike.model.options import option
 
@@ -91,7 +93,6 @@ class KGroupedStream:
         Raises:
             WindowingError: These are no `SessionWindows`.
         """
-        _check_windows(windows)
         return SessionWindowedKStream(windows)
 
     def cogroup(self, aggregator: Aggregator) -> "CogroupedKStream":
@@ -104,9 +105,14 @@ class KGroupedStream:
         return CogroupedKStream((aggregator,))
 
 
+_SESSIONS = 'SessionWindows.of_inactivity_gap_with_no_grace("5 minutes")'
+
+
 @attrs.frozen
 class _Windowed:
-    windows: SessionWindows
+    windows: SessionWindows = attrs.field(
+        validator=kind_of(SessionWindows, _SESSIONS, "windowed_by")
+    )
     emit: EmitStrategy = attrs.field(default=EmitStrategy.ON_WINDOW_UPDATE, kw_only=True)
 
     def emit_strategy(self, emit: EmitStrategyLike) -> Self:
@@ -117,18 +123,29 @@ class _Windowed:
         """
         return attrs.evolve(self, emit=option(EmitStrategy, emit, "emit_strategy"))
 
+    def _folded(
+        self,
+        initializer: Initializer,
+        adders: tuple[Aggregator, ...],
+        merger: Merger,
+        materialized: Materialized,
+    ) -> KTable:
+        check_function("aggregate initializer", initializer, "no arguments")
+        check_function("aggregate merger", merger, "a key and two aggregates")
+        return KTable(self.windows, self.emit, Fold(initializer, adders, merger), materialized)
+
 
 @attrs.frozen
 class SessionWindowedKStream(_Windowed):
     """Sessions that wait for an aggregation. Source: Kafka Streams ``SessionWindowedKStream``."""
 
-    def count(self, materialized: Materialized = UNNAMED) -> "KTable":
+    def count(self, materialized: Materialized = UNNAMED) -> KTable:
         """How many records, also those with a null value."""
         return KTable(self.windows, self.emit, Count(), materialized)
 
     def reduce(
         self, reducer: Callable[[Any, Any], Any], materialized: Materialized = UNNAMED
-    ) -> "KTable":
+    ) -> KTable:
         """Values made one by a function of two; the value of a new record comes second.
 
         Raises:
@@ -152,7 +169,7 @@ class SessionWindowedKStream(_Windowed):
         aggregator: Aggregator,
         merger: Merger,
         materialized: Materialized = UNNAMED,
-    ) -> "KTable":
+    ) -> KTable:
         """Any fold.
 
         Args:
@@ -168,8 +185,7 @@ class SessionWindowedKStream(_Windowed):
             WindowError: They would be gone before they are closed.
         """
         check_function("aggregate aggregator", aggregator, _AGGREGATES)
-        fold = _fold(initializer, (aggregator,), merger)
-        return KTable(self.windows, self.emit, fold, materialized)
+        return self._folded(initializer, (aggregator,), merger, materialized)
 
 
 @attrs.frozen
@@ -191,7 +207,6 @@ class CogroupedKStream:
 
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedCogroupedKStream":
         """The records of all streams in the same sessions, see `KGroupedStream.windowed_by`."""
-        _check_windows(windows)
         return SessionWindowedCogroupedKStream(windows, self.aggregators)
 
 
@@ -203,18 +218,6 @@ class SessionWindowedCogroupedKStream(_Windowed):
 
     def aggregate(
         self, initializer: Initializer, merger: Merger, materialized: Materialized = UNNAMED
-    ) -> "KTable":
+    ) -> KTable:
         """The fold, see `SessionWindowedKStream.aggregate`."""
-        fold = _fold(initializer, self.aggregators, merger)
-        return KTable(self.windows, self.emit, fold, materialized)
-
-
-def _check_windows(given: object) -> None:
-    example = 'SessionWindows.of_inactivity_gap_with_no_grace("5 minutes")'
-    check_kind("windowed_by", given, SessionWindows, example)
-
-
-def _fold(initializer: Initializer, adders: tuple[Aggregator, ...], merger: Merger) -> Fold:
-    check_function("aggregate initializer", initializer, "no arguments")
-    check_function("aggregate merger", merger, "a key and two aggregates")
-    return Fold(initializer, adders, merger)
+        return self._folded(initializer, self.aggregators, merger, materialized)

@@ -1,23 +1,28 @@
 """A table of Kafka Streams in memory: records go in, changes come out.
 
 Source: Kafka Streams ``TopologyTestDriver``, ``KStreamSessionWindowAggregate``,
-``CachingSessionStore``.
+``CachingSessionStore``, ``InMemoryTimeOrderedKeyValueChangeBuffer``.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from beamlike.dialects.folds import Fold, Record
-from beamlike.dialects.kafka_store import Materialized, SessionStore, key_bytes
-from beamlike.dialects.kafka_suppress import Buffer, EmitStrategy, SessionWindows, Suppressed
-from beamlike.dialects.stages import Bounds, DialectRun, Row, check_kind
+from beamlike.dialects.kafka_store import ReadOnlySessionStore, Session, key_bytes
+from beamlike.dialects.kafka_words import (
+    UNNAMED,
+    EmitStrategy,
+    Materialized,
+    SessionWindows,
+    Suppressed,
+)
+from beamlike.dialects.stages import Bounds, DialectRun, Row, kind_of
 from beamlike.errors import BufferFullError, TimeError, WindowError, WindowingError
-from beamlike.machine.events import Drop, Element
+from beamlike.machine.events import Drop
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
-from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, InstantLike, event_time_ms
@@ -25,7 +30,8 @@ from beamlike.model.triggers import AfterCount, Never, Repeatedly
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 
-UNNAMED = Materialized("sessions")
+_Name = tuple[Any, Bounds]
+"""The key and the bounds of a session."""
 
 
 @attrs.frozen
@@ -35,16 +41,15 @@ class TableParts:
     windows: SessionWindows
     emit: EmitStrategy
     combine: CombineFn
-    materialized: Materialized = UNNAMED
+    materialized: Materialized = attrs.field(
+        default=UNNAMED, validator=kind_of(Materialized, 'Materialized.as_("visits")')
+    )
     suppressed: Suppressed | None = None
+    final: Suppressed | None = None
+    """What makes results final, if that is `suppress`. What it is fed with may be cached."""
     old_values: bool = False
-    most_open: int | None = None
-    """So many sessions may wait for their final result; None: any number."""
-    is_suppressed: bool = False
-    """Whether it is `suppress` that makes results final. What it is fed with may be cached."""
 
     def __attrs_post_init__(self) -> None:
-        check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
         if self.retention == 0:
             raise WindowError(
                 f"the session store {self.materialized.name!r} would keep nothing, because gap, "
@@ -53,35 +58,28 @@ class TableParts:
             )
 
     @property
-    def retention(self) -> int:
-        """How long the store keeps sessions in memory (ms)."""
-        return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
-
-    @property
     def strategy(self) -> WindowingStrategy:
         """The windowing in the words of the model."""
-        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        touches = self.width == self.windows.inactivity_gap
         return WindowingStrategy(
-            self._sessions,
-            Repeatedly(AfterCount(1)) if on_update else Never(),
-            AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
-            self.windows.grace - self._closes_before_its_end,
-            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
-            late_check=LateCheck.MERGED,
+            Sessions(self.width, merge_touching=touches),
+            Never() if self.on_close else Repeatedly(AfterCount(1)),
+            "discarding" if self.on_close else "retracting",
+            # No window lasts for 0 ms: then it is the lateness that is a millisecond less.
+            self.windows.grace - (self.hides_early and not touches),
+            on_time_behavior="fire_if_non_empty",
+            late_check="merged",
         )
 
     @property
-    def _sessions(self) -> Sessions:
-        # Half open, and touching ones are one: the same sessions, which expire a millisecond
-        # earlier.
-        if self.hides_early and not self._closes_before_its_end:
-            return Sessions(self.windows.inactivity_gap, merge_touching=True)
-        return Sessions(self.windows.inactivity_gap + 1)
+    def width(self) -> int:
+        """How long the window of a single record is in the model (ms).
 
-    @property
-    def _closes_before_its_end(self) -> bool:
-        """Whether it is the lateness that is a millisecond less: no window lasts for 0 ms."""
-        return self.hides_early and self.windows.inactivity_gap == 0
+        Half open windows that touch and are one are the same sessions, and expire a millisecond
+        earlier.
+        """
+        gap = self.windows.inactivity_gap
+        return gap if self.hides_early and gap > 0 else gap + 1
 
     @property
     def streams(self) -> int:
@@ -94,51 +92,41 @@ class TableParts:
         return self.windows.inactivity_gap + self.windows.grace
 
     @property
-    def caches(self) -> bool:
-        """Whether there can be a record cache. Where results come on close there is none."""
-        return self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed
+    def on_close(self) -> bool:
+        """Whether results come as sessions are closed, and not on each update."""
+        return self.emit is EmitStrategy.ON_WINDOW_CLOSE or self.final is not None
 
     @property
-    def retention_below(self) -> int:
-        """How long the store below a record cache keeps sessions (ms)."""
-        retention = self.materialized.retention
-        return self.closes_after if retention is None else retention
+    def retention(self) -> int:
+        """How long the store keeps sessions in memory (ms)."""
+        return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
 
     @property
-    def keeps_closed(self) -> bool:
-        """Whether the store keeps sessions that are closed: its retention was given, and is longer.
-
-        A record that is in time merges with them.
-        """
-        named = self.materialized.retention is not None
-        return named and self.retention > self.closes_after + 1
+    def keeps_closed(self) -> int:
+        """How long the store keeps sessions that are closed (ms), if its retention was given and is
+        longer. A record that is in time merges with them."""
+        return max(0, self.retention - self.closes_after - 1)
 
     @property
     def hides_early(self) -> bool:
         """Whether a session is out of reach a millisecond before it is closed. A record that would
         have joined it then is aggregated alone."""
-        kept_while_open = self.retention > self.closes_after
-        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
-        return on_update and not self.materialized.caching and not kept_while_open
+        kept_while_open = self.materialized.caching or self.retention > self.closes_after
+        return not (self.on_close or kept_while_open)
 
 
 class Driver(DialectRun):
     """A table without a record cache. Make one with ``KTable.driver``."""
 
     def __init__(self, table: TableParts) -> None:
-        strategy = table.strategy
-        assert isinstance(strategy.window_fn, Sessions)
-        assert isinstance(strategy.window_fn.gap, int)
-        self._width = strategy.window_fn.gap  # of the window of a single record
-        super().__init__(strategy, table.combine)
+        super().__init__(table.strategy, table.combine)
         self._table = table
         self._gap = table.windows.inactivity_gap
         self._stream_times = [MIN_TIMESTAMP] * table.streams
-        held = table.suppressed
-        self._buffer = None if held is None else Buffer(held.limit or 0, held)
-        self._final: set[tuple[Any, Bounds]] = set()
-        self.store = SessionStore(table.retention)
-        """The sessions, to be asked for. Changing it changes no result."""
+        self._buffer = None if table.suppressed is None else Buffer(table.suppressed)
+        self._final: set[_Name] = set()
+        self.store: ReadOnlySessionStore = _LiveStore(self._sessions, table.retention)
+        """The sessions, to be asked for."""
 
     @property
     def stream_time(self) -> int:
@@ -161,7 +149,7 @@ class Driver(DialectRun):
         Raises:
             TimeError: The timestamp cannot be read, or is before 1970.
             WindowingError: There is no such stream.
-            UserFunctionError: A function of the fold raised. The rows of this record are lost.
+            UserFunctionError: A function of the fold raised. The record is lost.
             BufferFullError: More results wait than may, or more sessions are open. The rows of this
                 record are lost.
         """
@@ -182,19 +170,11 @@ class Driver(DialectRun):
         if key is None:
             return [Row("dropped", None, value, None, at, "null_key")]
         self._stream_times[stream] = max(self._stream_times[stream], at)
-        record = Record(key, value, stream)
-        if self._table.hides_early or self._table.keeps_closed:
-            # A store hides sessions by the ends that were put into it: this one's is not yet.
-            updated = self._arrive(key, record, at)
-            final = self._newly_final() if self._table.keeps_closed else None
-            forgotten = self._stage.advance(self._reached())
-            closed = [self._row(output) for output in forgotten] if final is None else final
-        else:
-            closed = [self._row(output) for output in self._stage.advance(self._reached())]
-            updated = self._arrive(key, record, at)
-        closed.sort(key=_order)
-        self._keep(key)
-        most = self._table.most_open
+        # No record closes what it joins. So it may come first, and must, where the store hides
+        # sessions by the ends that were put into it: this one's is not yet.
+        updated = self._arrive(key, Record(key, value, stream), at)
+        closed = sorted(self._close(), key=_order)
+        most = None if self._table.final is None else self._table.final.buffer.most
         if most is not None and sum(1 for _ in self._stage.windows()) > most:
             raise BufferFullError(most)
         return closed + _without_needless(updated)
@@ -202,114 +182,75 @@ class Driver(DialectRun):
     def _reached(self) -> int:
         """The time up to which sessions are closed, or, if the store keeps those, forgotten.
 
-        Each stream has a time of its own, by which its records are late. What is closed for all of
-        them, or is no longer in the store, nothing can join.
+        Each stream has a time of its own, by which its records are late. What is no longer in the
+        store, nothing can join.
         """
-        longer = self._table.retention - self._table.closes_after - (not self._table.hides_early)
-        in_store = self.stream_time - max(longer, 0)
-        if self._table.keeps_closed:
-            return in_store
-        return max(min(self._stream_times), in_store)
+        return self.stream_time - self._table.keeps_closed
 
-    def _newly_final(self) -> list[Row]:
-        """The results of sessions that are closed now, and stay in the store; once each."""
-        if self._table.emit is not EmitStrategy.ON_WINDOW_CLOSE:
-            return []
-        closes = min(self._stream_times) - self._table.closes_after
-        final, rows = set(), []
-        for key, window, state in self._stage.windows():
-            session = key, self._closed(window)
-            if session[1][1] < closes:
-                final.add(session)
-                if session not in self._final:
-                    aggregate = self._stage.combine.extract(state.accumulator)
-                    rows.append(self._value(key, window, aggregate))
-        self._final = final
-        return rows
-
-    def _arrive(self, key: Any, record: Record, timestamp: int) -> list[Row]:
+    def _arrive(self, key: Any, record: Record, at: int) -> list[Row]:
+        """The changes of the session that a record makes or makes longer; or why there are none."""
+        joined = [(at, at)]
+        for _, window, _ in self._stage.windows(key):
+            first, last = self._bounds(window)
+            if first - self._gap <= at <= last + self._gap:
+                joined.append((first, last))
+        first, last = min(start for start, _ in joined), max(end for _, end in joined)
         stream_time = self._stream_times[record.stream]
-        if stream_time > self._reached():
-            joined = [
-                bounds
-                for of, window, _ in self._stage.windows()
-                for bounds in [self._closed(window)]
-                if of == key and self._is_in_reach(bounds, timestamp)
-            ]
-            last = max([timestamp, *(end for _, end in joined)])
-            if last + self._table.closes_after < stream_time:
-                element = Element(record, timestamp)
-                if self._table.windows.answers_expired:
-                    return [self._alone(key, element)]
-                first = min([timestamp, *(start for start, _ in joined)])
-                window = (first, last)
-                return [Row("dropped", key, record.value, window, timestamp, "expired_window")]
-        return [self._row(output) for output in self._stage.arrive(key, record, timestamp)]
+        is_late = last + self._table.closes_after < stream_time
+        outputs: tuple[Output, ...] = ()
+        if not (is_late and self._reached() < stream_time):  # where the machine would take it
+            outputs = self._stage.arrive(key, record, at)
+        if is_late and not self._table.windows.answers_expired:
+            return [Row("dropped", key, record.value, (first, last), at, "expired_window")]
+        if is_late or any(isinstance(output.effect, Drop) for output in outputs):
+            # It joins nothing and is not stored.
+            combine = self._stage.combine
+            aggregate = combine.extract(combine.add(combine.create(), [record], [at]))
+            return [Row("value", key, aggregate, (at, at), at)]
+        return [self._row(output) for output in outputs]
 
-    def _is_in_reach(self, session: Bounds, timestamp: int) -> bool:
-        start, end = session
-        return start - self._gap <= timestamp <= end + self._gap
+    def _close(self) -> Iterable[Row]:
+        """The results of sessions that are closed now. What is forgotten has none on update."""
+        stays = self._table.on_close and self._table.keeps_closed > 0
+        final = list(self._newly_final()) if stays else None
+        outputs = self._stage.advance(self._reached())
+        return map(self._row, outputs) if final is None else final
+
+    def _newly_final(self) -> Iterator[Row]:
+        """The results of sessions that are closed and stay in the store; once each."""
+        before, self._final = self._final, set()
+        for key, window, state in self._stage.windows():
+            bounds = self._bounds(window)
+            if bounds[1] + self._table.closes_after < min(self._stream_times):
+                self._final.add((key, bounds))
+                if (key, bounds) not in before:
+                    aggregate = self._stage.combine.extract(state.accumulator)
+                    yield Row("value", key, aggregate, bounds, bounds[1])
+
+    def _sessions(self) -> Iterator[Session]:
+        """The sessions that the store has: those whose end is less than its retention ago."""
+        for key, window, state in self._stage.windows():
+            first, last = self._bounds(window)
+            aggregate = self._stage.combine.extract(state.accumulator)
+            if aggregate is not None and last > self.stream_time - self._table.retention:
+                yield Session(key, (first, last), aggregate)
 
     def _held_back(self, rows: list[Row]) -> list[Row]:
         """What is not held back of these, and of those before."""
         return rows if self._buffer is None else self._buffer.through(rows)
 
-    def _keep(self, key: Hashable) -> None:
-        """The sessions of a key as they are now. Those that are closed stay as they were."""
-        lateness = self._stage.strategy.allowed_lateness
-        is_open = self._stage.watermark - self._gap - lateness
-        for session in self.store.find_sessions(key, is_open, self.stream_time):
-            self.store.remove(key, session.window)
-        for of, window, state in self._stage.windows():
-            if of == key:
-                aggregate = self._stage.combine.extract(state.accumulator)
-                self.store.put(key, self._closed(window), aggregate)
-
     def _row(self, output: Output) -> Row:
-        effect = output.effect
-        if isinstance(effect, Drop):
-            element = effect.element
-            assert isinstance(element, Element), "a record arrived alone"
-            if self._table.windows.answers_expired or self._is_out_of_reach(element):
-                return self._alone(output.key, element)
-            window = self._would_be(output.key, element.timestamp)
-            reason = f"{effect.reason.value}_window"
-            return Row(
-                "dropped", output.key, element.value.value, window, element.timestamp, reason
-            )
-        if effect.retraction:
-            window = self._closed(effect.window)
-            old = effect.value if self._table.old_values else None
-            return Row("tombstone", output.key, None, window, window[1], old=old)
-        return self._value(output.key, effect.window, effect.value)
+        pane = output.effect
+        assert not isinstance(pane, Drop), "a record that is late has no pane"
+        bounds = self._bounds(pane.window)
+        if not pane.retraction:
+            return Row("value", output.key, pane.value, bounds, bounds[1])
+        old = pane.value if self._table.old_values else None
+        return Row("tombstone", output.key, None, bounds, bounds[1], old=old)
 
-    def _alone(self, key: Any, record: Element) -> Row:
-        """The result of a record that joins nothing and is not stored."""
-        combine, at = self._stage.combine, record.timestamp
-        aggregate = combine.extract(combine.add(combine.create(), [record.value], [at]))
-        return Row("value", key, aggregate, (at, at), at)
-
-    def _is_out_of_reach(self, record: Element) -> bool:
-        """Whether a record is in time for its own stream, and nothing that it makes is stored."""
-        closes = record.timestamp + self._table.closes_after
-        if self._table.hides_early and closes == self.stream_time:
-            return True
-        return self._table.streams > 1 and closes >= self._stream_times[record.value.stream]
-
-    def _would_be(self, key: Any, at: int) -> Bounds:
-        """The session that a record would make with those that the store still has."""
-        joined = self.store.find_sessions(key, at - self._gap, at + self._gap)
-        bounds = [session.window for session in joined]
-        starts, ends = [start for start, _ in bounds], [end for _, end in bounds]
-        return min([at, *starts]), max([at, *ends])
-
-    def _value(self, key: Any, window: Window, value: Any) -> Row:
-        closed = self._closed(window)
-        return Row("value", key, value, closed, closed[1])
-
-    def _closed(self, window: Window) -> Bounds:
+    def _bounds(self, window: Window) -> Bounds:
         """First and last record of a session."""
-        return window.start, window.end - self._width
+        return window.start, window.end - self._table.width
 
 
 class CachingDriver(Driver):
@@ -325,27 +266,28 @@ class CachingDriver(Driver):
 
     def __init__(self, table: TableParts) -> None:
         super().__init__(table)
-        self._dirty: dict[tuple[Any, Bounds], Row] = {}
-        self._seen: dict[tuple[Any, Bounds], Any] = {}
+        self._caches = table.emit is EmitStrategy.ON_WINDOW_UPDATE  # on close there is no cache
+        self._dirty: dict[_Name, Row] = {}
+        self._seen: dict[_Name, Any] = {}
         self._latest_end = MIN_TIMESTAMP
 
     def pipe_input(
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
     ) -> list[Row]:
         """What is dropped, at once. The changes wait."""
-        if not self._table.caches:
+        if not self._caches:
             return super().pipe_input(key, value, timestamp, stream)
         rows = self._changes(key, value, timestamp, stream)
         for row in rows:
             if row.kind != "dropped":
                 # At the end of the line again, as in Kafka.
-                self._dirty.pop((row.key, _bounds(row)), None)
-                self._dirty[row.key, _bounds(row)] = row
+                self._dirty.pop(_name(row), None)
+                self._dirty[_name(row)] = row
         return [row for row in rows if row.kind == "dropped"]
 
     def _reached(self) -> int:
         # The cache shows every session, however long the store below keeps it.
-        if self._table.caches and not self._table.keeps_closed:
+        if self._caches and not self._table.keeps_closed:
             return min(self._stream_times)
         return super()._reached()
 
@@ -355,19 +297,75 @@ class CachingDriver(Driver):
         Raises:
             BufferFullError: More results wait than may.
         """
-        rows = []
+        named, rows = self._table.materialized.retention, []
+        kept_below = self._table.closes_after if named is None else named
         for name, row in self._dirty.items():
             seen = name in self._seen
             old = self._seen.pop(name, None)
-            _, end = _bounds(row)
+            _, (_, end) = name
             if row.kind == "value":
                 self._seen[name] = row.value
                 self._latest_end = max(self._latest_end, end)
-            below = end > self._latest_end - self._table.retention_below
+            below = end > self._latest_end - kept_below
             if row.kind == "value" or (seen and below):
                 rows.append(attrs.evolve(row, old=old if self._table.old_values else None))
         self._dirty.clear()
         return self._held_back(rows)
+
+
+class Buffer:
+    """Changes that wait, by key and session, for as long as they are held back. The last one of
+    each is kept."""
+
+    def __init__(self, held: Suppressed) -> None:
+        self._held = held
+        self._time = MIN_TIMESTAMP
+        self._waiting: dict[_Name, tuple[int, Row]] = {}
+
+    def through(self, rows: Iterable[Row]) -> list[Row]:
+        """What comes out because of these changes. What is dropped does not wait."""
+        out = (out for row in rows for out in self._one(row))
+        return [row for row in out if row.kind != "tombstone" or not self._held.repeats]
+
+    def _one(self, row: Row) -> Iterator[Row]:
+        if row.kind == "dropped" or row.timestamp is None:
+            yield row
+            return
+        self._time = max(self._time, row.timestamp)
+        since, _ = self._waiting.get(_name(row), (row.timestamp, row))
+        self._waiting[_name(row)] = since, row
+        while self._waiting and self._longest()[0] <= self._time - (self._held.limit or 0):
+            yield self._take()
+        most = self._held.buffer.most
+        while most is not None and len(self._waiting) > most:
+            if self._held.buffer.shuts_down:
+                raise BufferFullError(most)
+            yield self._take()
+
+    def _longest(self) -> tuple[int, Row]:
+        """What waits longest; of several the least by key, end and start."""
+
+        def place(waiting: tuple[int, Row]) -> tuple[Any, ...]:
+            end, start, key = _order(waiting[1])
+            return waiting[0], key, end, start
+
+        return min(self._waiting.values(), key=place)
+
+    def _take(self) -> Row:
+        _, row = self._longest()
+        del self._waiting[_name(row)]
+        return row
+
+
+class _LiveStore(ReadOnlySessionStore):
+    """Sessions as they are whenever they are asked for."""
+
+    def __init__(self, sessions: Callable[[], Iterable[Session]], retention: int) -> None:
+        super().__init__((), retention)
+        self._sessions_now = sessions
+
+    def _sessions(self) -> Mapping[_Name, Session]:
+        return {(session.key, session.window): session for session in self._sessions_now()}
 
 
 def _without_needless(rows: list[Row]) -> list[Row]:
@@ -377,17 +375,17 @@ def _without_needless(rows: list[Row]) -> list[Row]:
     have made.
     """
     if rows and rows[-1].kind == "value":
-        first, last = _bounds(rows[-1])
+        _, (first, last) = _name(rows[-1])
         if first == last:
             return rows[-1:]
     return rows
 
 
 def _order(row: Row) -> tuple[int, int, bytes]:
-    start, end = _bounds(row)
+    _, (start, end) = _name(row)
     return end, start, key_bytes(row.key)
 
 
-def _bounds(row: Row) -> Bounds:
+def _name(row: Row) -> _Name:
     assert isinstance(row.window, tuple), "every session has bounds"
-    return row.window
+    return row.key, row.window

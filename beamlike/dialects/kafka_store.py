@@ -1,85 +1,20 @@
 """The sessions of a table, to be asked for: open ones, and closed ones for as long as they stay.
 
-Source: Kafka Streams ``SessionStore``, ``ReadOnlySessionStore``, ``Materialized``.
+Source: Kafka Streams ``SessionStore``, ``ReadOnlySessionStore``.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from beamlike.dialects.stages import Bounds, check_key
-from beamlike.errors import WindowError, WindowingError
+from beamlike.errors import WindowingError
 from beamlike.model.options import by_name
-from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
+from beamlike.model.time import InstantLike, instant_ms
 
 _KEY = 'the key of the sessions, such as "joe"'
 _TIME = "a time, such as 60_000 (ms) or a datetime"
-
-
-@attrs.frozen
-class Materialized:
-    """How a table's sessions are kept for those who ask.
-
-    Source: Kafka Streams ``Materialized``.
-    """
-
-    name: str
-    retention: int | None = None
-    caching: bool = True
-
-    @classmethod
-    def as_(cls, name: str) -> "Materialized":
-        """A store of this name. It keeps sessions for as long as they are open.
-
-        Raises:
-            WindowingError: The name is no text.
-        """
-        if not isinstance(name, str) or not name:
-            raise WindowingError(
-                f'the name of a store must be a text such as "visits", got {name!r}'
-            )
-        return cls(name)
-
-    def with_retention(self, retention: DurationLike) -> "Materialized":
-        """Closed sessions stay, until their end is so far behind the latest end of any.
-
-        A record that is in time merges with one that stays, also where that has been a result on
-        close: it is then in two results, as in Kafka. A query over a DataFrame keeps open sessions
-        only.
-
-        Raises:
-            TimeError: The duration cannot be read.
-        """
-        return attrs.evolve(self, retention=duration_ms(retention, "with_retention retention"))
-
-    def with_caching_disabled(self) -> "Materialized":
-        """As Kafka without a record cache: what the store hides cannot be joined either.
-
-        It hides a session whose end is ``retention`` behind the latest end. With Kafka's retention
-        by default, the gap and the grace, that is one millisecond before the session is closed: a
-        record of that millisecond that would have joined it is aggregated alone, and not stored.
-        A longer retention hides no open session.
-        """
-        return attrs.evolve(self, caching=False)
-
-    def kept_for(self, gap: int, grace: int) -> int:
-        """The retention (ms). By default a millisecond more than Kafka's, which hides a session
-        one millisecond before it is closed; see `with_caching_disabled`.
-
-        Raises:
-            WindowError: Sessions would be gone before they are closed.
-        """
-        if self.retention is None:
-            return gap + grace + self.caching
-        if self.retention < gap + grace:
-            raise WindowError(
-                f"the retention of the session store {self.name!r} must be no smaller than its "
-                f"inactivity gap plus the grace period, got "
-                f"retention={show_duration(self.retention)}, gap={show_duration(gap)} and "
-                f"grace={show_duration(grace)}; give {show_duration(gap + grace)} or more"
-            )
-        return self.retention
 
 
 @attrs.frozen
@@ -104,9 +39,10 @@ class ReadOnlySessionStore:
 
     def __init__(self, sessions: Iterable[Session], retention: int) -> None:
         self.retention = retention
-        self._sessions: dict[tuple[Any, int, int], Any] = {
-            (session.key, *session.window): session.value for session in sessions
-        }
+        self._kept = {(session.key, session.window): session for session in sessions}
+
+    def _sessions(self) -> Mapping[tuple[Any, Bounds], Session]:
+        return self._kept
 
     @by_name("find_sessions", WindowingError, key=_KEY, earliest_end=_TIME, latest_start=_TIME)
     def find_sessions(
@@ -131,11 +67,8 @@ class ReadOnlySessionStore:
         """
         least = _millis("find_sessions earliest_end", earliest_end)
         most = _millis("find_sessions latest_start", latest_start)
-        return [
-            it
-            for it in self.fetch(key, to_key=to_key, backward=backward)
-            if it.window[1] >= least and it.window[0] <= most
-        ]
+        sessions = self.fetch(key, to_key=to_key, backward=backward)
+        return [it for it in sessions if it.window[1] >= least and it.window[0] <= most]
 
     @by_name("find_sessions_ending", WindowingError, from_=_TIME, to=_TIME)
     def find_sessions_ending(
@@ -149,11 +82,9 @@ class ReadOnlySessionStore:
         """
         least = _millis("find_sessions_ending from_", from_)
         most = _millis("find_sessions_ending to", to)
-        found = self._sorted(
-            (session for session in self._sessions if least <= session[2] <= most), False
-        )
-        found.sort(key=lambda it: (it.window[1], it.window[0]))
-        return found[::-1] if backward else found
+        ending = [session for session in self.all() if least <= session.window[1] <= most]
+        ending.sort(key=lambda session: session.window[::-1])
+        return ending[::-1] if backward else ending
 
     @by_name("fetch", WindowingError, key=_KEY)
     def fetch(self, key: Any, *, to_key: Any = None, backward: bool = False) -> list[Session]:
@@ -164,18 +95,16 @@ class ReadOnlySessionStore:
                 values and theirs have no order.
         """
         _check_key(key)
+        sessions = self.all(backward=backward)
         if to_key is None:
-            return self._sorted(
-                (session for session in self._sessions if session[0] == key), backward
-            )
+            return [session for session in sessions if session.key == key]
         try:
-            found = [session for session in self._sessions if key <= session[0] <= to_key]
+            return [session for session in sessions if key <= session.key <= to_key]
         except TypeError as cause:
             raise WindowingError(
                 f"to_key: keys from {key!r} to {to_key!r} cannot be compared with the others "
                 f"of the store ({cause}); give both as the keys are, or leave to_key out"
             ) from cause
-        return self._sorted(found, backward)
 
     @by_name("fetch_session", WindowingError, key=_KEY, start=_TIME, end=_TIME)
     def fetch_session(self, key: Hashable, start: InstantLike, end: InstantLike) -> Any:
@@ -186,19 +115,14 @@ class ReadOnlySessionStore:
             WindowingError: The key is None, or cannot be hashed.
         """
         _check_key(key)
-        return self._sessions.get(
-            (key, _millis("fetch_session start", start), _millis("fetch_session end", end))
-        )
+        window = _millis("fetch_session start", start), _millis("fetch_session end", end)
+        session = self._sessions().get((key, window))
+        return None if session is None else session.value
 
     def all(self, *, backward: bool = False) -> list[Session]:
         """The sessions of all keys."""
-        return self._sorted(iter(self._sessions), backward)
-
-    def _sorted(self, found: Iterable[tuple[Any, int, int]], backward: bool) -> list[Session]:
-        ordered = sorted(found, key=lambda it: (it[2], key_bytes(it[0]), it[1]))
-        if backward:  # those that are equal, too
-            ordered.reverse()
-        return [Session(it[0], (it[1], it[2]), self._sessions[it]) for it in ordered]
+        ordered = sorted(self._sessions().values(), key=_place)
+        return ordered[::-1] if backward else ordered  # those that are equal, too
 
 
 class SessionStore(ReadOnlySessionStore):
@@ -220,16 +144,15 @@ class SessionStore(ReadOnlySessionStore):
         Raises:
             WindowingError: The key is None or cannot be hashed, or these are no bounds.
         """
-        _check_bounds(window)
+        start, end = _bounds(window)
         _check_key(key)
-        self._latest = window[1] if self._latest is None else max(self._latest, window[1])
-        if value is None:
-            self.remove(key, window)
-        else:
-            self._sessions[key, *window] = value
-        for session in list(self._sessions):
-            if session[2] <= self._latest - self.retention:
-                del self._sessions[session]
+        self._latest = end if self._latest is None else max(self._latest, end)
+        self._kept[key, (start, end)] = Session(key, (start, end), value)
+        self._kept = {
+            name: session
+            for name, session in self._kept.items()
+            if session.value is not None and session.window[1] > self._latest - self.retention
+        }
 
     def remove(self, key: Hashable, window: Bounds) -> None:
         """Remove a session, if it is there.
@@ -237,9 +160,9 @@ class SessionStore(ReadOnlySessionStore):
         Raises:
             WindowingError: The key is None or cannot be hashed, or these are no bounds.
         """
-        _check_bounds(window)
+        bounds = _bounds(window)
         _check_key(key)
-        self._sessions.pop((key, *window), None)
+        self._kept.pop((key, bounds), None)
 
 
 def key_bytes(key: object) -> bytes:
@@ -249,6 +172,21 @@ def key_bytes(key: object) -> bytes:
     return encoded if isinstance(encoded, bytes) else b""
 
 
+def _place(session: Session) -> tuple[int, bytes, int]:
+    start, end = session.window
+    return end, key_bytes(session.key), start
+
+
+def _bounds(window: Bounds) -> Bounds:
+    match window:
+        case (int(start), int(end)):
+            return start, end
+    raise WindowingError(
+        "window must be the times (ms) of a session's first and last record, such as (0, 60_000), "
+        f"got {window!r}"
+    )
+
+
 def _check_key(key: object) -> None:
     if key is None:
         raise WindowingError(
@@ -256,16 +194,6 @@ def _check_key(key: object) -> None:
             "and all() has the sessions of every key"
         )
     check_key(key)
-
-
-def _check_bounds(window: Bounds) -> None:
-    match window:
-        case (int(), int()):
-            return
-    raise WindowingError(
-        "window must be the times (ms) of a session's first and last record, such as (0, 60_000), "
-        f"got {window!r}"
-    )
 
 
 def _millis(argument: str, instant: InstantLike) -> int:

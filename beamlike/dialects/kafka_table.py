@@ -11,21 +11,21 @@ import attrs
 from beamlike.api.arguments import A_KEY, A_TIMESTAMP, column_names
 from beamlike.dialects.folds import Fold, Record
 from beamlike.dialects.frames import (
-    GROUP_OPTIONS,
     GroupOptions,
-    aggregate_of,
+    before,
     by_event_time,
+    called_by_name,
     grouped,
-    millis_later,
     shown,
 )
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, TableParts
-from beamlike.dialects.kafka_suppress import EmitStrategy, Suppressed
+from beamlike.dialects.kafka_words import (
+    Suppressed,
+)
 from beamlike.dialects.stages import check_kind
-from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around
-from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
@@ -73,12 +73,7 @@ class KTable(TableParts):
         if what.repeats:
             return attrs.evolve(self, suppressed=attrs.evolve(what, limit=self.closes_after))
         if what.limit is None:
-            return attrs.evolve(
-                self,
-                emit=EmitStrategy.ON_WINDOW_CLOSE,
-                most_open=what.buffer.most,
-                is_suppressed=self.is_suppressed or self.emit is EmitStrategy.ON_WINDOW_UPDATE,
-            )
+            return attrs.evolve(self, final=what)
         return attrs.evolve(self, suppressed=what)
 
     def send_old_values(self) -> "KTable":
@@ -101,7 +96,7 @@ class KTable(TableParts):
         """
         return CachingDriver(self)
 
-    @by_name("KTable.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, timestamp=A_TIMESTAMP)
+    @called_by_name("KTable", key=A_KEY, timestamp=A_TIMESTAMP)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -154,10 +149,11 @@ class KTable(TableParts):
                 "millisecond be aggregated alone and not stored, which a query cannot; leave it "
                 "out, or give a retention of more than gap and grace"
             )
-        if self.most_open is not None:
+        most = None if self.final is None else self.final.buffer.most
+        if most is not None:
             raise UnsupportedError(
-                f"a query does not count the sessions that are open, and no more than "
-                f"{self.most_open} may be; leave the buffer out: Suppressed.until_window_closes()"
+                f"a query does not count the sessions that are open, and no more than {most} may "
+                "be; leave the buffer out: Suppressed.until_window_closes()"
             )
         if self.suppressed is not None or self.old_values:
             raise UnsupportedError(
@@ -168,39 +164,33 @@ class KTable(TableParts):
         if isinstance(self.combine, Fold):
             self._check_columns(value, stream)
         options.setdefault("name", self.materialized.name)
-        rows = by_event_time(df, timestamp, watermark)
-        from pyspark.sql import functions as F
-
         keys = column_names(key, "key")
         columns = [*keys, *(name for name in (value, stream) if name is not None)]
-        combine, strategy = self.combine, self.strategy
+        combine = self.combine
         if combine != Count():
             combine = OfRecords(combine, len(keys), stream is not None)
-        retracting = strategy.accumulation is AccumulationMode.RETRACTING
+        as_changelog = not self.on_close
         everything = grouped(
-            rows,
-            strategy,
-            aggregate_of(combine, columns, returns),
+            by_event_time(df, timestamp, watermark),
+            self.strategy,
+            combine,
             key=keys,
             value=columns,
-            render="changelog" if retracting else "retractions",
+            returns=returns,
+            render="changelog" if as_changelog else "retractions",
             options=options,
         )
-        is_drop = F.col("dropped").isNotNull()
-        kind = F.when(is_drop, "dropped")
-        if retracting:
-            kind = kind.when(F.col("change") == "delete", "tombstone")
-        kind = kind.otherwise("value")
-        window = F.when(is_drop, F.col("dropped.window")).otherwise(F.col("window"))
-        last = millis_later(window["end"], -self.windows.inactivity_gap - 1)
+        is_tombstone = "change = 'delete'" if as_changelog else "false"
+        window = "if(dropped IS NULL, window, dropped.window)"
+        last = before(f"{window}.`end`", self.windows.inactivity_gap + 1)
         return shown(
             everything,
             keys,
-            kind=kind,
-            value=F.when(kind == "value", F.col("value")),
-            start=window["start"],
+            kinds={"tombstone": is_tombstone},
+            timestamp=last,
+            value=f"if({is_tombstone}, NULL, value)",
+            start=f"{window}.start",
             end=last,
-            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(last),
         )
 
     def _check_columns(self, value: str | None, stream: str | None) -> None:

@@ -5,6 +5,7 @@ with its watermark where the dialect says.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from types import UnionType
 from typing import Any, Literal
 
 import attrs
@@ -20,14 +21,25 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
-from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
+from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
 
 
-def check_kind(argument: str, given: object, kind: type | tuple[type, ...], example: str) -> None:
+def check_kind(argument: str, value: object, kind: type | UnionType, example: str) -> None:
     """Raise a `WindowingError`, with the example, for what is of none of these kinds."""
-    if not isinstance(given, kind):
-        raise WindowingError(f"{argument} must be such as {example}, got {given!r}")
+    if not isinstance(value, kind):
+        raise WindowingError(f"{argument} must be such as {example}, got {value!r}")
+
+
+def kind_of(
+    kind: type | UnionType, example: str, argument: str | None = None
+) -> Callable[[object, "attrs.Attribute[Any]", object], None]:
+    """What checks a field of attrs as `check_kind` does, by its name or that of an argument."""
+
+    def check(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
+        check_kind(argument or field.name, value, kind, example)
+
+    return check
 
 
 def check_key(key: object) -> None:
@@ -42,19 +54,19 @@ def check_key(key: object) -> None:
 
 
 def check_function(
-    argument: str, given: Any, takes: str, error: type[BeamlikeError] = CombineError
+    argument: str, value: Any, takes: str, error: type[BeamlikeError] = CombineError
 ) -> None:
     """Raise an error of that class, with what the function is of, for what cannot be called."""
-    if not callable(given):
-        raise error(f"{argument} must be a function of {takes}, got {given!r}")
+    if not callable(value):
+        raise error(f"{argument} must be a function of {takes}, got {value!r}")
 
 
-def check_combine(argument: str, given: object) -> None:
+def check_combine(argument: str, value: object) -> None:
     """Raise a `CombineError` for what is not a combine function."""
-    if not isinstance(given, CombineFn):
-        hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
+    if not isinstance(value, CombineFn):
+        hint = f"; write {value.__name__}()" if isinstance(value, type) else ""
         raise CombineError(
-            f"{argument} must be a combine function such as Sum(), got {given!r}{hint}"
+            f"{argument} must be a combine function such as Sum(), got {value!r}{hint}"
         )
 
 
@@ -96,6 +108,10 @@ class Row:
     old: Any = None
 
 
+EVERY_KEY = object()
+"""In place of a key: all of them."""
+
+
 @attrs.frozen
 class SavedGrouping:
     """The state of a stage: of every key, and of its clocks (ms)."""
@@ -105,7 +121,7 @@ class SavedGrouping:
     clock: int
 
 
-class ElementwiseGrouping:
+class ElementwiseGrouping(MemoryStage):
     """One grouping that takes elements one by one.
 
     The other systems ask their triggers after every element. So each element is a bundle of its
@@ -113,20 +129,8 @@ class ElementwiseGrouping:
     """
 
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
-        self.strategy = strategy
-        self.combine = combine
-        self._grouping = Grouping(strategy, combine)
-        self._stage = MemoryStage(self._grouping)
-
-    @property
-    def watermark(self) -> int:
-        """The input watermark (ms)."""
-        return self._stage.watermark
-
-    @property
-    def run(self) -> Run:
-        """The whole script so far, and the panes and drops that came of it."""
-        return self._stage.run
+        self.strategy, self.combine = strategy, combine
+        super().__init__(Grouping(strategy, combine))
 
     def arrive(
         self,
@@ -141,46 +145,41 @@ class ElementwiseGrouping:
             windows: Those that it comes in; None: the window function assigns.
         """
         check_key(key)
-        given = (None,) if windows is None else windows
-        return self._play(Arrive(tuple((key, Element(value, timestamp, it)) for it in given)))
+        parts = (None,) if windows is None else windows
+        return self.play(Arrive(tuple((key, Element(value, timestamp, it)) for it in parts)))
 
     def advance(self, watermark: int) -> tuple[Output, ...]:
         """What comes out because of a watermark (ms). One that is not news changes nothing."""
         to = min(max(watermark, MIN_TIMESTAMP), MAX_TIMESTAMP)
-        if to <= self._stage.watermark:
-            return ()
-        return self._play(AdvanceWatermark(to))
+        return self.play(AdvanceWatermark(to)) if to > self.watermark else ()
 
     def advance_clock(self, clock: int) -> tuple[Output, ...]:
         """What comes out because processing time becomes so much (ms)."""
-        return self._play(AdvanceClock(clock)) if clock > self._stage.clock else ()
+        return self.play(AdvanceClock(clock)) if clock > self.clock else ()
 
     def saved(self) -> SavedGrouping:
         """The whole state, without its history."""
-        return SavedGrouping(self._stage.states, self._stage.watermark, self._stage.clock)
+        return SavedGrouping(self.states, self.watermark, self.clock)
 
     def resume(self, saved: SavedGrouping) -> None:
         """Go on from there."""
-        self._stage = MemoryStage(
-            Grouping(self.strategy, self.combine), saved.states, saved.watermark, saved.clock
-        )
+        super().__init__(self._machine, saved.states, saved.watermark, saved.clock)
 
     def due(self) -> NextTimers:
         """When something happens next although no element comes, to any key."""
-        timers = [self._grouping.next_timers(state) for state in self._stage.states.values()]
+        timers = [self._machine.next_timers(state) for state in self._states.values()]
         return NextTimers(
             min((timer.event for timer in timers if timer.event is not None), default=None),
             min((timer.clock for timer in timers if timer.clock is not None), default=None),
         )
 
-    def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:
-        """Every key with every open window and its state."""
-        for key, state in self._stage.states.items():
-            for window in sorted(state.windows, key=bounds):
-                yield key, window, state.windows[window]
-
-    def _play(self, step: ScriptStep) -> tuple[Output, ...]:
-        return self._stage.play(step)
+    def windows(self, of: Hashable = EVERY_KEY) -> Iterator[tuple[Any, Window, WindowState]]:
+        """Every open window with its key and its state; or those of one key."""
+        check_key(of)
+        states = self._states
+        for key in states if of is EVERY_KEY else {of} & states.keys():
+            for window in sorted(states[key].windows, key=bounds):
+                yield key, window, states[key].windows[window]
 
 
 class DialectRun:

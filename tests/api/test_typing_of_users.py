@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import pytest
 
 from beamlike.dialects.akka import OverflowStrategyLike
-from beamlike.dialects.kafka_suppress import EmitStrategyLike
+from beamlike.dialects.kafka_words import EmitStrategyLike
 from beamlike.machine.events import ReasonLike
 from beamlike.machine.failures import OnFailureLike
 from beamlike.machine.input_clocks import IdleLike

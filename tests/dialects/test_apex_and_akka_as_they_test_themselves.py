@@ -104,14 +104,10 @@ def test_the_watermark_of_two_streams_is_the_lesser_and_is_passed_on_once() -> N
     run.process2(200)
     run.process(300)
     passed_on = []
-    for stream, at in (
-        (1, 1_000_000),
-        (2, 200_000),
-        (2, 2_100_000),
-        (1, 1_100_000),
-        (1, 1_100_000),
-    ):
-        (run.process_watermark if stream == 1 else run.process_watermark2)(at)
+    first, second = run.process_watermark, run.process_watermark2
+    marks = (1_000_000, 200_000, 2_100_000, 1_100_000, 1_100_000)
+    for tell, at in zip((first, second, second, first, first), marks, strict=True):
+        tell(at)
         passed_on.append([(row.kind, row.timestamp) for row in run.end_batch()])
 
     assert [row.value for row in run.windows()] == [[[100, 300], [200]]]

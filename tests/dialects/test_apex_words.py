@@ -1,6 +1,8 @@
-"""Apex's operators: when they fire, what they are in the model, and what is refused."""
+"""Apex's operators: when they fire, what they are in the model, watermarks, two streams, inherited
+windows and checkpoints."""
 
-from collections.abc import Callable
+import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,12 +10,8 @@ import pytest
 from beamlike.dialects import apex
 from beamlike.dialects.stages import Row
 from beamlike.errors import (
-    BeamlikeError,
-    CombineError,
-    TriggerError,
+    StateError,
     UnsupportedError,
-    WindowError,
-    WindowingError,
 )
 
 AT_WATERMARK = apex.TriggerOption.at_watermark()
@@ -182,108 +180,197 @@ def test_one_group_holds_all_keys_only_where_that_matters(
         assert not apex.WindowedOperator(window, apex.Sum(), option).holds_all_keys
 
 
-# -- what is refused ---------------------------------------------------------------------------
+# -- watermarks --------------------------------------------------------------------------------
+
+
+def test_a_watermark_that_goes_back_changes_nothing() -> None:
+    run = apex.WindowedOperator(GLOBAL, apex.Sum()).run()
+    run.process_watermark(10)
+    assert run.end_batch() == [watermark(10)]
+    run.process_watermark(9)
+    assert run.end_batch() == []
+    assert run.end_batch() == []
+
+
+def test_of_a_watermark_that_is_given_and_one_that_is_made_the_greater_counts() -> None:
+    run = apex.WindowedOperator(
+        GLOBAL, apex.Sum(), watermark_generator=apex.FixedDiffEventTimeWatermarkGen(5)
+    ).run()
+    run.process(1, 20)
+    run.process_watermark(10)
+    assert run.end_batch() == [watermark(15)]
+    run.process_watermark(18)
+    assert run.end_batch() == [watermark(18)]
+
+
+def test_each_of_two_streams_tells_its_own_time() -> None:
+    run = apex.WindowedMergeOperator(
+        SECONDS,
+        apex.LeftOuterJoin(),
+        AT_WATERMARK,
+        keyed=True,
+        timestamp_extractor=lambda text: len(text) * 100,
+        timestamp_extractor2=int,
+    ).run()
+    run.process("four", key="a")
+    run.process("five!", key="b")
+    run.process2("700", key="a")
+    run.process2("1700", key="b")
+    run.process_watermark(5_000)
+    run.process_watermark2(2_000)
+
+    assert run.end_batch() == [
+        said("value", [["four", "700"]], "a"),
+        said("value", [["five!", None]], "b"),
+        watermark(2_000),
+    ]
+    run.process_watermark2(2_001)
+    assert run.end_batch() == [said("value", [], "b", 1000), watermark(2_001)]
+
+
+# -- windows that come with elements -----------------------------------------------------------
+
+
+def test_an_operator_without_a_window_option_goes_on_with_the_windows_of_the_one_before() -> None:
+    counts = apex.WindowedOperator(
+        apex.WindowOption.sliding_time_windows("2 seconds", "1 second"), apex.Count(), AT_WATERMARK
+    ).run()
+    most = apex.WindowedOperator(None, apex.Max(), AT_WATERMARK, allowed_lateness=0).run()
+    for at in (0, 1_000, 1_500, 2_500):
+        counts.process("any", at)
+    counts.process_watermark(3_001)
+    passed_on = counts.end_batch()
+    assert passed_on == [
+        Row("value", None, 1, (-1000, 1000), -1000),
+        Row("value", None, 3, (0, 2000), 0),
+        Row("value", None, 3, (1000, 3000), 1000),
+        watermark(3_001),
+    ]
+    for row in passed_on:
+        if row.kind == "watermark":
+            most.process_watermark(row.timestamp)
+        else:
+            assert most.process(row.value, row.timestamp, windows=[row.window]) == []
+
+    assert most.end_batch() == passed_on
+    late = counts.process("late", 1_600)
+    assert late == []
+
+
+def test_a_late_pane_is_too_late_for_the_next_operator_because_it_has_the_begin_as_its_time() -> (
+    None
+):
+    run = apex.WindowedOperator(None, apex.Sum(), AT_WATERMARK, allowed_lateness=0).run()
+    run.process_watermark(900)
+    run.end_batch()
+
+    assert run.process(1, 0, windows=[(0, 1000)]) == [
+        Row("dropped", None, 1, None, 0, "element_behind_horizon")
+    ]
+    assert run.process(2, 950, windows=["global", (0, 1000)]) == []
+    assert run.windows() == [Row("value", None, 2, "global", 0), said("value", 2)]
+
+
+def test_an_element_in_a_window_that_is_forgotten_is_dropped() -> None:
+    run = apex.WindowedOperator(
+        None,
+        apex.Sum(),
+        AT_WATERMARK.with_early_firings_at_every(2),
+        allowed_lateness=0,
+        keyed=True,
+    ).run()
+    run.process_watermark(1_002)
+    run.end_batch()
+
+    assert run.process(1, 1_500, "a", windows=[(0, 1000)]) == [
+        Row("dropped", "a", 1, (0, 1000), 1_500, "expired_window")
+    ]
+
+
+def test_with_a_window_option_the_windows_that_elements_come_in_are_left_aside() -> None:
+    run = apex.WindowedOperator(SECONDS, apex.Sum()).run()
+    run.process(1, 1_500, windows=[(0, 1000)])
+
+    assert run.windows() == [said("value", 1, start=1000)]
+
+
+# -- checkpoints -------------------------------------------------------------------------------
+
+
+def everything(run: apex.OperatorRun) -> list[Row]:
+    rows = [*run.process(3, 400, "a"), *run.process(4, 500, "b"), *run.end_batch()]
+    run.process_watermark(1_001)
+    rows += [row for _ in range(3) for row in run.end_batch()]
+    return [*rows, *run.process(5, 0, "a"), *run.windows()]
+
+
+def test_what_comes_after_a_checkpoint_comes_again_after_a_recovery() -> None:
+    option = AT_WATERMARK.with_early_firings_at_every(3).with_late_firings_at_every("1 second")
+    operator = apex.WindowedOperator(
+        SECONDS, apex.Sum(), option.accumulating_fired_panes(), keyed=True
+    )
+    run = operator.run()
+    run.process(1, 100, "a")
+    run.process(2, 200, "b")
+    run.process_watermark(200)
+    run.end_batch()
+    checkpoint = run.checkpoint()
+    before = everything(run)
+
+    assert before == [
+        said("value", 4, "a"),
+        said("value", 2, "b"),
+        said("value", 4, "a"),
+        said("value", 6, "b"),
+        watermark(1_001),
+        # A second after the end was noticed.
+        said("value", 4, "a"),
+        said("value", 6, "b"),
+        said("value", 9, "a"),
+        said("value", 6, "b"),
+    ]
+    assert everything(operator.recover(checkpoint, unpickle=True)) == before
+
+
+def test_two_streams_recover_with_both_watermarks() -> None:
+    operator = apex.WindowedMergeOperator(GLOBAL, apex.CoGroup())
+    run = operator.run()
+    run.process_watermark(7)
+    recovered = operator.recover(run.checkpoint(), unpickle=True)
+    recovered.process_watermark2(9)
+
+    assert recovered.end_batch() == [watermark(7)]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "kind", "said"),
+    ("checkpoint", "said"),
     [
-        (
-            lambda: apex.WindowOption.sliding_time_windows(10, 3),
-            WindowError,
-            "got duration=10ms and slide_by=3ms",
-        ),
-        (
-            lambda: GLOBAL.slide_by(10),
-            WindowError,
-            "slide_by belongs to time_windows(...), and these are GlobalWindows()",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                GLOBAL, apex.Sum(), AT_WATERMARK.firing_only_updated_panes()
-            ),
-            WindowingError,
-            "ask for accumulating_fired_panes()",
-        ),
-        (
-            lambda: AT_WATERMARK.with_early_firings_at_every("0 seconds"),
-            TriggerError,
-            "with_early_firings_at_every needs a time of more than 0 ms",
-        ),
-        (
-            lambda: AT_WATERMARK.with_late_firings_at_every(0),
-            TriggerError,
-            "with_late_firings_at_every count must be a whole number of 1 or more, got 0",
-        ),
-        (
-            lambda: apex.WindowedOperator(apex.WindowOption.session_windows(5), apex.Sum()),
-            WindowingError,
-            "say keyed=True",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                GLOBAL, apex.Sum(), apex.TriggerOption().with_late_firings_at_every(1)
-            ),
-            UnsupportedError,
-            "begin with TriggerOption.at_watermark()",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                apex.WindowOption.session_windows(5),
-                apex.Sum(),
-                apex.TriggerOption().with_early_firings_at_every(2),
-                keyed=True,
-            ),
-            UnsupportedError,
-            "or count 1",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                GLOBAL, apex.Sum(), AT_WATERMARK.with_early_firings_at_every("5 ms")
-            ).run(1),
-            WindowingError,
-            "firings by time need batches of 2 ms or more",
-        ),
-        (
-            lambda: apex.WindowedOperator(GLOBAL, apex.Sum),
-            CombineError,
-            "write Sum()",
-        ),
-        (
-            lambda: apex.WindowedMergeOperator(
-                GLOBAL,
-                apex.CoGroup(),
-                watermark_generator=apex.FixedDiffProcessingTimeWatermarkGen(5),
-            ),
-            UnsupportedError,
-            "give each stream its own with process_watermark",
-        ),
-        (
-            lambda: apex.WindowedOperator(None, apex.Sum()).run().process(1, 5),
-            WindowingError,
-            "say windows=[row.window] of the operator before",
-        ),
-        (
-            lambda: apex.WindowedOperator(GLOBAL, apex.Sum(), storages=apex.Storages(data=None)),
-            WindowingError,
-            "Storages data is None",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                GLOBAL,
-                apex.Sum(),
-                AT_WATERMARK.accumulating_and_retracting_fired_panes(),
-                storages=apex.Storages(),
-            ),
-            WindowingError,
-            "Storages retraction is None",
-        ),
+        (b"any", "needs what checkpoint() of a run returned"),
+        (apex.WindowedOperator(GLOBAL, apex.Count()).run().checkpoint(), "of another operator"),
     ],
 )
-def test_a_mistake_is_named_with_what_to_do(
-    wrong: Callable[[], object], kind: type[BeamlikeError], said: str
-) -> None:
-    with pytest.raises(kind) as caught:
-        wrong()
+def test_what_is_no_checkpoint_of_the_operator_is_refused(checkpoint: bytes, said: str) -> None:
+    with pytest.raises(StateError) as caught:
+        apex.WindowedOperator(GLOBAL, apex.Sum()).recover(checkpoint, unpickle=True)
 
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [apex.WindowedOperator, apex.WindowedMergeOperator])
+def test_a_checkpoint_that_no_one_vouches_for_is_not_opened(
+    kind: type[apex.WindowedOperator], tmp_path: Path
+) -> None:
+    trace = tmp_path / "ran"
+    operator = kind(GLOBAL, apex.CoGroup())
+
+    class Bomb:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (trace,)
+
+    with pytest.raises(StateError) as caught:
+        operator.recover(pickle.dumps(Bomb()))
+    assert str(caught.value) == (
+        "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if you "
+        "trust its author, call recover(checkpoint, unpickle=True)"
+    )
+    assert not trace.exists()

@@ -14,14 +14,18 @@ from beamlike.errors import (
     CombineError,
     StateError,
     TimeError,
+    TriggerError,
+    UnsupportedError,
     UserFunctionError,
     WindowError,
     WindowingError,
 )
 from beamlike.model.combine import Collect
 
+Mistakes = Iterator[tuple[Any, ...]]
+"""Each an error, and then what raises it, and what it says."""
+
 SESSIONS = kafka.group_by_key().windowed_by(kafka.SessionWindows("5 minutes", "1 minute"))
-TUMBLING = flink.key_by().window(flink.TumblingEventTimeWindows.of("1 minute"))
 SECONDS = apex.WindowOption.time_windows("1 second")
 AT_WATERMARK = apex.TriggerOption.at_watermark()
 
@@ -37,203 +41,390 @@ def both() -> kafka.KTable:
     return windowed.aggregate(lambda: 0, added)
 
 
-def apex_operator(**options: Any) -> apex.WindowedOperator:
-    return apex.WindowedOperator(SECONDS, apex.Sum(), **options)
+def growth(before: int, after: int) -> float:
+    return after - before
 
 
-def of_kafka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]]:
+def apex_operator(window: Any = SECONDS, **options: Any) -> apex.WindowedOperator:
+    return apex.WindowedOperator(window, apex.Sum(), **options)
+
+
+def of_kafka() -> Mistakes:
+    windows, materialized = kafka.SessionWindows, kafka.Materialized.as_
     grouped: Any = kafka.group_by_key()
     windowed: Any = SESSIONS
-    yield lambda: kafka.SessionWindows(-1, 0), TimeError, "-1"
-    yield lambda: kafka.SessionWindows(5, -1), TimeError, "grace must not be negative"
-    yield lambda: grouped.windowed_by("5 minutes"), WindowingError, "windowed_by must be such as"
-    yield lambda: grouped.cogroup(1), CombineError, "cogroup aggregator must be a function of a key"
-    yield (
-        lambda: grouped.cogroup(added).cogroup("clicks", added),
-        WindowingError,
-        "cogroup stream must be such as group_by_key()",
-    )
-    yield (
-        lambda: windowed.emit_strategy("on_update"),
-        WindowingError,
-        "emit_strategy must be one of 'on_window_update', 'on_window_close', got 'on_update'",
-    )
-    yield (
-        lambda: windowed.emit_strategy(kafka.EmitStrategy.on_window_close),
-        WindowingError,
-        "emit_strategy must be one of",
-    )
-    yield lambda: windowed.reduce(None), CombineError, "reduce reducer must be a function of two"
-    yield lambda: windowed.aggregate(0, added, added), CombineError, "initializer must be a"
-    yield lambda: windowed.count("visits"), WindowingError, 'such as Materialized.as_("visits")'
-    yield lambda: windowed.count().suppress("1 minute"), WindowingError, "suppress must be such as"
-    for stream in (2, -1, None):
-        yield (
-            lambda stream=stream: both().driver().pipe_input("k", 1, 5, stream),
-            WindowingError,
-            f"one of 2 streams, counted from 0, got {stream!r}",
-        )
-    frame: Any = None
+    five = windows(5, 2)
     one = SESSIONS.aggregate(lambda: 0, added, added)
-    where: Any = {"key": "k", "timestamp": "at", "returns": "bigint"}
-    yield lambda: one.on_dataframe(frame, **where), ColumnError, "value is missing"
-    yield (
-        lambda: both().on_dataframe(frame, value="v", **where),
-        ColumnError,
-        "stream is missing, and the table is of 2 streams",
-    )
-    yield (
-        lambda: one.on_dataframe(frame, value="v", stream="s", **where),
-        ColumnError,
-        "stream='s' is for several streams, and the table is of one",
-    )
-    yield lambda: SESSIONS.count().driver().pipe_input("k", 1, 5, 1), WindowingError, "of 1 stream,"
-    yield lambda: SESSIONS.count().driver().pipe_input([], 1, 5), WindowingError, "can be hashed"
-    yield (
-        lambda: one.on_dataframe(frame, keys="k"),
-        WindowingError,
-        "KTable.on_dataframe has no argument 'keys'; write key=",
-    )
-    yield (
-        lambda: one.on_dataframe(frame, key="k", value="v", timestamp="at", shard=3),
-        WindowingError,
-        "KTable.on_dataframe has no argument 'shard'; write shards=",
-    )
+
+    def over(table: Any, **options: Any) -> object:
+        return table.on_dataframe(None, key="k", timestamp="at", **options)
+
+    bigint: Any = {"value": "v", "returns": "bigint"}
     store: Any = kafka.SessionStore(5_000)
     store.put("joe", (0, 5), 1)
-    yield lambda: store.fetch(), WindowingError, "fetch needs key; give the key of the sessions"
-    yield lambda: store.fetch("ann", "joe"), WindowingError, "'joe' has no name; write to_key=..."
-    yield (
-        lambda: store.fetch("ann", tokey="joe"),
-        WindowingError,
-        "fetch has no argument 'tokey'; write to_key=",
+    bounds = (
+        "window must be the times (ms) of a session's first and last record, such as (0, 60_000)"
     )
     yield (
-        lambda: store.fetch(1, to_key=5),
-        WindowingError,
-        "to_key: keys from 1 to 5 cannot be compared with the others of the store (",
-    )
-    for window in (None, 5, (0,), ("00:00:00", "00:01:00")):
-        yield (
-            lambda window=window: store.put("joe", window, 1),
-            WindowingError,
-            f"window must be the times (ms) of a session's first and last record, such as (0, "
-            f"60_000), got {window!r}",
-        )
-    yield lambda: store.put([], (0, 5), 1), WindowingError, "can be hashed, got []"
-    yield lambda: store.remove("joe", None), WindowingError, "window must be the times (ms)"
-    yield lambda: store.fetch_session("joe", 0), WindowingError, "fetch_session needs end; give a"
-    yield lambda: store.fetch_session([], 0, 5), WindowingError, "can be hashed, got []"
-    yield lambda: store.fetch_session("joe", 0, None), TimeError, "fetch_session end is not an in"
-    yield (
-        lambda: store.find_sessions("joe", "noon", 5),
         TimeError,
-        "find_sessions earliest_end is not an instant: 'noon'",
-    )
-
-
-def of_flink() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]]:
-    windowed: Any = TUMBLING
-    keyed: Any = flink.key_by()
-    triggers: Any = flink.PurgingTrigger
-    timeout: Any = flink.ProcessingTimeoutTrigger
-    evict: Any = flink.DeltaEvictor
-    event_time: Any = flink.EventTimeTrigger
-    harness = windowed.aggregate(apex.Sum()).harness
-    yield lambda: keyed.window("1 minute"), WindowingError, "window must be such as Tumbling"
-    yield lambda: keyed.window(flink.GlobalWindows), WindowingError, "window must be such as"
-    yield lambda: windowed.trigger(event_time), WindowingError, "such as CountTrigger.of(3)"
-    yield lambda: windowed.trigger(bl.AfterCount(3)), WindowingError, "such as CountTrigger.of(3)"
-    yield lambda: windowed.evictor(None), WindowingError, "such as CountEvictor.of(3)"
-    yield lambda: triggers.of(event_time), WindowingError, "PurgingTrigger trigger must be"
-    yield lambda: timeout.of(event_time, "1s"), WindowingError, "nested_trigger must be"
-    yield (
-        lambda: timeout.of(flink.CountTrigger.of(2), "1s", "yes"),
-        WindowingError,
-        "a flag of ProcessingTimeoutTrigger must be such as True, got 'yes'",
-    )
-    yield lambda: evict.of("far", max), WindowError, "more than 0, got 'far'"
-    yield lambda: evict.of(1, None), WindowError, "delta_function must be a function of two values"
-    yield lambda: windowed.reduce(None), CombineError, "reduce function must be a function of two"
-    yield lambda: windowed.reduce(max, 3), CombineError, "window_function must be a function of a"
-    yield lambda: windowed.apply(None), CombineError, "apply must be a function of a list"
-    yield lambda: windowed.process(None), CombineError, "process must be a function of a key"
-    yield lambda: windowed.aggregate(sum), CombineError, "aggregate must be a combine function"
-    yield lambda: windowed.aggregate(apex.Sum), CombineError, "write Sum()"
-    yield (
-        lambda: flink.TumblingEventTimeWindows.of(10, "-5 parsecs"),
-        TimeError,
-        "tumbling windows offset is not a duration",
-    )
-    yield lambda: harness().process_element(None, 1, 5), WindowingError, "key must not be None"
-    yield lambda: harness().process_element([], 1, 5), WindowingError, "can be hashed, got []"
-    bounds: Any = "noon"
-    yield lambda: flink.TimeWindow(bounds, 5), WindowError, "its end in milliseconds, such as Time"
-    yield lambda: flink.TimeWindow(5, 0), WindowError, "begins; give the earlier one first"
-    pair: Any = [(0, 5)]
-    yield lambda: flink.merge_windows(pair), WindowingError, "such as TimeWindow(0, 5), got (0, 5)"
-
-
-def of_apex_and_akka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]]:
-    operator: Any = apex.WindowedOperator
-    bytes_: Any = None
-    yield lambda: operator("1 second", apex.Sum()), WindowingError, "window must be such as"
-    yield (
-        lambda: apex_operator(trigger=apex.TriggerOption),
-        WindowingError,
-        "trigger must be such as TriggerOption.at_watermark()",
-    )
-    yield lambda: apex_operator(storages="disk"), WindowingError, "such as Storages.all_of"
-    yield lambda: apex_operator(watermark_generator=5), WindowingError, "FixedDiffEventTime"
-    yield (
-        lambda: apex_operator(timestamp_extractor="at"),
-        CombineError,
-        "timestamp_extractor must be a function of an element's value, got 'at'",
-    )
-    yield (
-        lambda: apex_operator(timestamp_extractor=len).run().process(3),
-        UserFunctionError,
-        "len raised TypeError: object of type 'int' has no len()",
-    )
-    yield (
-        lambda: apex_operator(timestamp_extractor=str).run().process(3.5),
-        TimeError,
-        "what str returned is not an instant: '3.5'",
-    )
-    yield (
-        lambda: apex_operator(
-            trigger=AT_WATERMARK.accumulating_fired_panes()
-            .firing_only_updated_panes()
-            .discarding_fired_panes()
+        (lambda: windows(-1, 0), "-1"),
+        (lambda: windows(5, -1), "grace must not be negative"),
+        (lambda: SESSIONS.count().driver().pipe_input("a", 1, -1), "must be 0 ms or later"),
+        (lambda: store.fetch_session("joe", 0, None), "fetch_session end is not an in"),
+        (
+            lambda: store.find_sessions("joe", "noon", 5),
+            "find_sessions earliest_end is not an instant: 'noon'",
         ),
+    )
+    yield (
+        CombineError,
+        (lambda: grouped.cogroup(1), "cogroup aggregator must be a function of a key"),
+        (lambda: windowed.reduce(None), "reduce reducer must be a function of two"),
+        (lambda: windowed.aggregate(0, added, added), "initializer must be a"),
+    )
+    yield (
+        WindowError,
+        (lambda: five.until("4 ms"), "until('4 ms') must not be shorter than the gap of 5ms"),
+        (
+            lambda: grouped.windowed_by(windows(0, 0)).count(
+                materialized("all").with_caching_disabled()
+            ),
+            "the session store 'all' would keep nothing, because gap, grace",
+        ),
+        (
+            lambda: grouped.windowed_by(five).count(materialized("visits").with_retention(6)),
+            "the retention of the session store 'visits' must be no smaller than",
+        ),
+        (
+            lambda: kafka.BufferConfig.max_records(-1),
+            "max_records must be a whole number of 0 or more",
+        ),
+        (
+            lambda: kafka.Suppressed.until_window_closes(kafka.BufferConfig.max_records(2)),
+            "what comes out early is not final; add .shut_down_",
+        ),
+    )
+    yield (
+        ColumnError,
+        (lambda: over(one, returns="bigint"), "value is missing"),
+        (lambda: over(both(), **bigint), "stream is missing, and the table is of 2 streams"),
+        (
+            lambda: over(one, stream="s", **bigint),
+            "stream='s' is for several streams, and the table is of one",
+        ),
+    )
+    yield (
         WindowingError,
-        "ask for accumulating_fired_panes()",
+        (lambda: grouped.windowed_by("5 minutes"), "windowed_by must be such as"),
+        (
+            lambda: grouped.cogroup(added).cogroup("clicks", added),
+            "cogroup stream must be such as group_by_key()",
+        ),
+        (
+            lambda: windowed.emit_strategy("on_update"),
+            "emit_strategy must be one of 'on_window_update', 'on_window_close', got 'on_update'",
+        ),
+        (
+            lambda: windowed.emit_strategy(kafka.EmitStrategy.on_window_close),
+            "emit_strategy must be one of",
+        ),
+        (lambda: windowed.count("visits"), 'such as Materialized.as_("visits")'),
+        (lambda: windowed.count().suppress("1 minute"), "suppress must be such as"),
+        *(
+            (
+                lambda stream=stream: both().driver().pipe_input("k", 1, 5, stream),
+                f"one of 2 streams, counted from 0, got {stream!r}",
+            )
+            for stream in (2, -1, None)
+        ),
+        (lambda: SESSIONS.count().driver().pipe_input("k", 1, 5, 1), "of 1 stream,"),
+        (lambda: SESSIONS.count().driver().pipe_input([], 1, 5), "can be hashed"),
+        (
+            lambda: SESSIONS.count().on_dataframe(None, keys="k"),
+            "KTable.on_dataframe has no argument 'keys'; write key=",
+        ),
+        (
+            lambda: over(one, value="v", shard=3),
+            "KTable.on_dataframe has no argument 'shard'; write shards=",
+        ),
+        (lambda: store.fetch(), "fetch needs key; give the key of the sessions"),
+        (lambda: store.fetch("ann", "joe"), "'joe' has no name; write to_key=..."),
+        (lambda: store.fetch("ann", tokey="joe"), "fetch has no argument 'tokey'; write to_key="),
+        (
+            lambda: store.fetch(1, to_key=5),
+            "to_key: keys from 1 to 5 cannot be compared with the others of the store (",
+        ),
+        *(
+            (lambda window=window: store.put("joe", window, 1), f"{bounds}, got {window!r}")
+            for window in (None, 5, (0,), ("00:00:00", "00:01:00"))
+        ),
+        (lambda: store.put([], (0, 5), 1), "can be hashed, got []"),
+        (lambda: store.remove("joe", None), "window must be the times (ms)"),
+        (lambda: store.fetch_session("joe", 0), "fetch_session needs end; give a"),
+        (lambda: store.fetch_session([], 0, 5), "can be hashed, got []"),
+        *(
+            (lambda name=name: kafka.Materialized.as_(name), 'must be a text such as "visits", got')
+            for name in (None, "", 5)
+        ),
     )
-    for window in ("everything", 5, (1, 2, 3), ("a", "b")):
-        yield (
-            lambda window=window: operator(None, apex.Sum()).run().process(1, 5, windows=[window]),
-            WindowingError,
-            f'(ms) or "global", got {window!r}',
-        )
     yield (
-        lambda: apex_operator().recover(bytes_),
-        StateError,
-        "call recover(checkpoint, unpickle=True)",
+        UnsupportedError,
+        (
+            lambda: kafka.BufferConfig.max_bytes(1_000),
+            "BufferConfig.max_bytes(1000): what waits here is not serialized",
+        ),
+        (
+            lambda: over(
+                SESSIONS.count().suppress(
+                    kafka.Suppressed.until_window_closes(
+                        kafka.BufferConfig.max_records(2).shut_down_when_full()
+                    )
+                )
+            ),
+            "no more than 2 may be; leave the buffer out",
+        ),
+    )
+
+
+def of_flink() -> Mistakes:
+    keyed: Any = flink.key_by()
+    tumbling = flink.TumblingEventTimeWindows.of("1 minute")
+    windowed: Any = keyed.window(tumbling)
+    by_clock = keyed.window(flink.TumblingProcessingTimeWindows.of("10 ms"))
+    sessions = keyed.window(flink.EventTimeSessionWindows.with_gap(5))
+    all_ = flink.window_all(tumbling).aggregate(apex.Sum())
+    timeout, count = flink.ProcessingTimeoutTrigger, flink.CountTrigger
+    event_time: Any = flink.EventTimeTrigger
+    nothing: Any = None
+    text: Any = "noon"
+    pair: Any = [(0, 5)]
+    harness = windowed.aggregate(apex.Sum()).harness
+    yield (
+        WindowingError,
+        (lambda: keyed.window("1 minute"), "window must be such as Tumbling"),
+        (lambda: keyed.window(flink.GlobalWindows), "window must be such as"),
+        (lambda: windowed.trigger(event_time), "such as CountTrigger.of(3)"),
+        (lambda: windowed.trigger(bl.AfterCount(3)), "such as CountTrigger.of(3)"),
+        (
+            lambda: windowed.trigger(flink.ProcessingTimeTrigger.create()),
+            "never fires in windows in event time",
+        ),
+        (
+            lambda: by_clock.trigger(flink.ContinuousEventTimeTrigger.of(5)),
+            "never fires in windows in processing time",
+        ),
+        (lambda: sessions.trigger(flink.DeltaTrigger.of(1, growth)), "which merge"),
+        (lambda: sessions.trigger(timeout.of(count.of(2), 5)), "which merge"),
+        (lambda: by_clock.allowed_lateness(1), "has no meaning in processing time"),
+        (lambda: by_clock.evictor(flink.TimeEvictor.of(5)), "looks at event times"),
+        (lambda: windowed.evictor(None), "such as CountEvictor.of(3)"),
+        (lambda: flink.PurgingTrigger.of(event_time), "PurgingTrigger trigger must be"),
+        (lambda: timeout.of(event_time, "1s"), "nested_trigger must be"),
+        (
+            lambda: timeout.of(count.of(2), "1s", text),
+            "a flag of ProcessingTimeoutTrigger must be such as True, got 'noon'",
+        ),
+        (lambda: harness().process_element("a", 1), "a timestamp"),
+        (
+            lambda: harness().process_element(None, 1, 5),
+            "key must not be None, because Flink has no element without a key; use window_all",
+        ),
+        (lambda: harness().process_element([], 1, 5), "can be hashed, got []"),
+        (
+            lambda: all_.harness().process_element("a", 1, 12),
+            "has elements without keys, got 'a'; use key_by",
+        ),
+        (
+            lambda: all_.on_dataframe(nothing, key="k", value="v", timestamp="at"),
+            "key='k': window_all(...) has elements without keys; say key=(), or key_by",
+        ),
+        (lambda: flink.merge_windows(pair), "such as TimeWindow(0, 5), got (0, 5)"),
     )
     yield (
-        lambda: apex_operator().recover(bytes_, unpickle=True),
-        StateError,
-        "what checkpoint() of a run returned",
+        UnsupportedError,
+        (
+            lambda: timeout.of(flink.PurgingTrigger.of(count.of(1)), 5),
+            "write PurgingTrigger.of(ProcessingTimeoutTrigger.of(...))",
+        ),
+        (lambda: timeout.of(flink.ContinuousEventTimeTrigger.of(5), 5), "give it a CountTrigger"),
     )
-    yield lambda: apex.CompositeAccumulation(), CombineError, "needs accumulations"
+    yield (
+        TriggerError,
+        (lambda: count.of(0), "CountTrigger count must be a whole"),
+        (lambda: flink.ContinuousEventTimeTrigger.of(0), "more than 0 ms"),
+        (lambda: flink.DeltaTrigger.of(-1, growth), "0 or more"),
+        (lambda: timeout.of(count.of(1), 0), "more than 0 ms"),
+    )
+    yield (
+        WindowError,
+        (lambda: flink.CountEvictor.of(0), "CountEvictor max_count must be a whole"),
+        (lambda: flink.TimeEvictor.of(0), "TimeEvictor needs more than 0 ms"),
+        (lambda: flink.DeltaEvictor.of(0, growth), "threshold of more than 0"),
+        (lambda: flink.DeltaEvictor.of(text, growth), "more than 0, got 'noon'"),
+        (
+            lambda: flink.DeltaEvictor.of(1, nothing),
+            "delta_function must be a function of two values",
+        ),
+        (lambda: flink.TumblingEventTimeWindows.of(5, -5), "must be less"),
+        (lambda: flink.TimeWindow(text, 5), "its end in milliseconds, such as Time"),
+        (lambda: flink.TimeWindow(2, 1), "ends before it begins; give the earlier one first"),
+    )
+    yield (
+        TimeError,
+        (
+            lambda: flink.TumblingEventTimeWindows.of(10, "-5 parsecs"),
+            "tumbling windows offset is not a duration",
+        ),
+    )
+    yield (
+        CombineError,
+        (lambda: windowed.reduce(None), "reduce function must be a function of two"),
+        (lambda: windowed.reduce(max, 3), "window_function must be a function of a"),
+        (lambda: windowed.apply(None), "apply must be a function of a list"),
+        (lambda: windowed.process(None), "process must be a function of a key"),
+        (lambda: windowed.aggregate(sum), "aggregate must be a combine function"),
+        (lambda: windowed.aggregate(apex.Sum), "write Sum()"),
+    )
+
+
+def of_apex_and_akka() -> Mistakes:
+    option, sessions = apex.TriggerOption(), apex.WindowOption.session_windows(5)
+    in_global = apex.WindowOption.global_window()
+    nothing: Any = None
     part: Any = sum
-    yield lambda: apex.CompositeAccumulation(part), CombineError, "must be a combine function"
-    yield lambda: akka.SessionWindow(5).run().push(1, []), WindowingError, "can be hashed, got []"
+    accumulating = AT_WATERMARK.accumulating_fired_panes()
+    retracting = AT_WATERMARK.accumulating_and_retracting_fired_panes()
+    generator = apex.FixedDiffProcessingTimeWatermarkGen(5)
+    drop: Any = "drop"
+    yield (
+        WindowError,
+        (
+            lambda: apex.WindowOption.sliding_time_windows(10, 3),
+            "got duration=10ms and slide_by=3ms",
+        ),
+        (
+            lambda: in_global.slide_by(10),
+            "slide_by belongs to time_windows(...), and these are GlobalWindows()",
+        ),
+        (lambda: akka.SessionWindow(5, 1), "max_size must be a whole number of 2"),
+    )
+    yield (
+        WindowingError,
+        (lambda: apex_operator("1 second"), "window must be such as"),
+        (
+            lambda: apex_operator(trigger=apex.TriggerOption),
+            "trigger must be such as TriggerOption.at_watermark()",
+        ),
+        (lambda: apex_operator(storages="disk"), "such as Storages.all_of"),
+        (lambda: apex_operator(storages=apex.Storages(data=None)), "Storages data is None"),
+        (
+            lambda: apex_operator(trigger=retracting, storages=apex.Storages()),
+            "Storages retraction is None",
+        ),
+        (lambda: apex_operator(watermark_generator=5), "FixedDiffEventTime"),
+        (
+            lambda: apex_operator(trigger=AT_WATERMARK.firing_only_updated_panes()),
+            "ask for accumulating_fired_panes()",
+        ),
+        (
+            lambda: apex_operator(
+                trigger=accumulating.firing_only_updated_panes().discarding_fired_panes()
+            ),
+            "ask for accumulating_fired_panes()",
+        ),
+        (lambda: apex_operator(sessions), "say keyed=True"),
+        (
+            lambda: apex_operator(trigger=option.with_early_firings_at_every("5 ms")).run(1),
+            "firings by time need batches of 2 ms or more",
+        ),
+        (
+            lambda: apex_operator(None).run().process(1, 5),
+            "say windows=[row.window] of the operator before",
+        ),
+        *(
+            (
+                lambda window=window: apex_operator(None).run().process(1, 5, windows=[window]),
+                f'(ms) or "global", got {window!r}',
+            )
+            for window in ("everything", 5, (1, 2, 3), ("a", "b"))
+        ),
+        (lambda: akka.SessionWindow(0), "inactivity must be more than 0 ms"),
+        (lambda: akka.SessionWindow(5, 2, drop), "'drop_newest', 'fail'"),
+        (lambda: akka.SessionWindow(5).run().push(1, []), "can be hashed, got []"),  # type: ignore[arg-type]
+    )
+    yield (
+        TriggerError,
+        (
+            lambda: option.with_early_firings_at_every("0 seconds"),
+            "with_early_firings_at_every needs a time of more than 0 ms",
+        ),
+        (
+            lambda: option.with_late_firings_at_every(0),
+            "with_late_firings_at_every count must be a whole number of 1 or more, got 0",
+        ),
+    )
+    yield (
+        UnsupportedError,
+        (
+            lambda: apex_operator(in_global, trigger=option.with_late_firings_at_every(1)),
+            "begin with TriggerOption.at_watermark()",
+        ),
+        (
+            lambda: apex_operator(
+                sessions, trigger=option.with_early_firings_at_every(2), keyed=True
+            ),
+            "or count 1",
+        ),
+        (
+            lambda: apex.WindowedMergeOperator(
+                in_global, apex.CoGroup(), watermark_generator=generator
+            ),
+            "give each stream its own with process_watermark",
+        ),
+    )
+    yield (
+        CombineError,
+        (lambda: apex.WindowedOperator(in_global, apex.Sum), "write Sum()"),  # type: ignore[arg-type]
+        (
+            lambda: apex_operator(timestamp_extractor="at"),
+            "timestamp_extractor must be a function of an element's value, got 'at'",
+        ),
+        (lambda: apex.CompositeAccumulation(), "needs accumulations"),
+        (lambda: apex.CompositeAccumulation(part), "must be a combine function"),
+        (lambda: apex.TopNByKey(0), "TopNByKey n must be a whole number of 1 or more"),
+    )
+    yield (
+        UserFunctionError,
+        (
+            lambda: apex_operator(timestamp_extractor=len).run().process(3),
+            "len raised TypeError: object of type 'int' has no len()",
+        ),
+    )
+    yield (
+        TimeError,
+        (
+            lambda: apex_operator(timestamp_extractor=str).run().process(3.5),
+            "what str returned is not an instant: '3.5'",
+        ),
+    )
+    yield (
+        StateError,
+        (lambda: apex_operator().recover(nothing), "call recover(checkpoint, unpickle=True)"),
+        (
+            lambda: apex_operator().recover(nothing, unpickle=True),
+            "what checkpoint() of a run returned",
+        ),
+    )
 
 
 @pytest.mark.parametrize(
     ("wrong", "kind", "said"),
-    [*of_kafka(), *of_flink(), *of_apex_and_akka()],
+    [
+        (wrong, kind, said)
+        for mistakes in (of_kafka(), of_flink(), of_apex_and_akka())
+        for kind, *every in mistakes
+        for wrong, said in every
+    ],
     ids=lambda it: it if isinstance(it, str) else "",
 )
 def test_a_mistake_is_named_with_what_to_do(

@@ -8,12 +8,7 @@ import pytest
 from beamlike.dialects import flink
 from beamlike.dialects.stages import Row
 from beamlike.errors import (
-    BeamlikeError,
-    TriggerError,
-    UnsupportedError,
     UserFunctionError,
-    WindowError,
-    WindowingError,
 )
 from beamlike.model.combine import CombineFn, Count, Latest, Max, Sum
 from beamlike.model.windows import Window
@@ -160,12 +155,6 @@ def test_an_evictor_may_run_after_the_function() -> None:
     assert sums(after, 1, 2, 4, 8) == [[1], [3], [7], [14]]
 
 
-def test_an_evictor_by_time_may_run_after_the_function() -> None:
-    after = ALL.evictor(flink.TimeEvictor.of("1 ms", do_evict_after=True))
-
-    assert sums(after, 1, 2, 4) == [[1], [3], [6]]
-
-
 def test_an_evictor_measures_from_the_newest_element() -> None:
     evictor = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value))
     after = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value), True)
@@ -247,18 +236,6 @@ def test_windows_may_be_of_all_elements() -> None:
     ]
 
 
-def test_elements_without_keys_have_none_and_others_have_one() -> None:
-    by_all = flink.window_all(flink.TumblingEventTimeWindows.of("10 ms")).reduce(add)
-    frame: Any = None
-
-    with pytest.raises(WindowingError, match=r"key must be None, .* got 'a'; use key_by"):
-        by_all.harness().process_element("a", 1, 12)
-    with pytest.raises(WindowingError, match=r"key='k': window_all.*say key=\(\), or key_by"):
-        by_all.on_dataframe(frame, key="k", value="v", timestamp="at")
-    with pytest.raises(WindowingError, match=r"key must not be None, .*; use window_all"):
-        TEN.reduce(add).harness().process_element(None, 1, 12)
-
-
 def test_the_global_window_may_fire_when_the_stream_ends() -> None:
     at_end = flink.key_by().window(flink.GlobalWindows.create_with_end_of_stream_trigger())
     harness = at_end.reduce(add).harness()
@@ -320,64 +297,3 @@ def test_an_empty_window_joins_what_it_touches_and_stretches_nothing() -> None:
     assert flink.merge_windows([window(2, 2), window(0, 2), window(5, 5)]) == [
         (window(0, 2), [window(0, 2), window(2, 2)])
     ]
-
-
-# -- what is refused ---------------------------------------------------------------------------
-
-TIMEOUT = flink.ProcessingTimeoutTrigger
-SESSIONS = flink.key_by().window(flink.EventTimeSessionWindows.with_gap(5))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "kind", "said"),
-    [
-        (lambda: flink.ContinuousEventTimeTrigger.of(0), TriggerError, "more than 0 ms"),
-        (lambda: flink.DeltaTrigger.of(-1, growth), TriggerError, "0 or more"),
-        (lambda: TIMEOUT.of(flink.CountTrigger.of(1), 0), TriggerError, "more than 0 ms"),
-        (
-            lambda: TIMEOUT.of(flink.PurgingTrigger.of(flink.CountTrigger.of(1)), 5),
-            UnsupportedError,
-            "write PurgingTrigger.of(ProcessingTimeoutTrigger.of(...))",
-        ),
-        (
-            lambda: TIMEOUT.of(flink.ContinuousEventTimeTrigger.of(5), 5),
-            UnsupportedError,
-            "give it a CountTrigger",
-        ),
-        (
-            lambda: TEN.trigger(flink.ProcessingTimeTrigger.create()),
-            WindowingError,
-            "never fires in windows in event time",
-        ),
-        (
-            lambda: BY_CLOCK.trigger(flink.ContinuousEventTimeTrigger.of(5)),
-            WindowingError,
-            "never fires in windows in processing time",
-        ),
-        (
-            lambda: SESSIONS.trigger(flink.DeltaTrigger.of(1, growth)),
-            WindowingError,
-            "which merge",
-        ),
-        (
-            lambda: SESSIONS.trigger(TIMEOUT.of(flink.CountTrigger.of(2), 5)),
-            WindowingError,
-            "which merge",
-        ),
-        (lambda: flink.DeltaEvictor.of(0, growth), WindowError, "threshold of more than 0"),
-        (
-            lambda: BY_CLOCK.evictor(flink.TimeEvictor.of(5)),
-            WindowingError,
-            "looks at event times",
-        ),
-        (lambda: flink.TumblingEventTimeWindows.of(5, -5), WindowError, "must be less"),
-        (lambda: flink.TimeWindow(2, 1), WindowError, "ends before it begins"),
-    ],
-)
-def test_a_mistake_is_named_with_what_to_do(
-    wrong: object, kind: type[BeamlikeError], said: str
-) -> None:
-    assert callable(wrong)
-    with pytest.raises(kind) as caught:
-        wrong()
-    assert said in str(caught.value)

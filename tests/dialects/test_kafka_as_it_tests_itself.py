@@ -387,11 +387,3 @@ def test_a_store_is_not_asked_for_no_key() -> None:
     for ask in asks:
         with pytest.raises(WindowingError, match=r"must not be None, .* all\(\) has the sessions"):
             ask()
-
-
-def test_a_store_has_a_name() -> None:
-    """The grouped stream's tests of store names."""
-    names: list[Any] = [None, "", 5]
-    for name in names:
-        with pytest.raises(WindowingError, match='must be a text such as "visits", got'):
-            kafka.Materialized.as_(name)

@@ -61,6 +61,6 @@ def test_a_script_that_goes_on_otherwise_is_refused() -> None:
 
     with (
         answered_by([driver.machine_run]),
-        pytest.raises(RecordingError, match=r"step 1 is .*, and the other host was given"),
+        pytest.raises(RecordingError, match=r"step 0 is .*, and the other host was given"),
     ):
         ON_CLOSE.driver().pipe_input("c", "open", 0)

@@ -127,14 +127,20 @@ def akka_says() -> list[object]:
     return [row.value for row in (*rows, *run.complete())]
 
 
-@pytest.mark.parametrize("says", [beam_says, apex_says])
-def test_some_keep_them_apart(says: Callable[[], list[object]]) -> None:
-    assert says() == [[0], [GAP]]
+APART, TOGETHER = [[0], [GAP]], [[0, GAP]]
 
 
-@pytest.mark.parametrize("says", [flink_says, kafka_says, akka_says])
-def test_some_keep_them_together(says: Callable[[], list[object]]) -> None:
-    assert says() == [[0, GAP]]
+@pytest.mark.parametrize(
+    ("says", "sessions"),
+    [
+        *[(beam_says, APART), (apex_says, APART)],
+        *[(flink_says, TOGETHER), (kafka_says, TOGETHER), (akka_says, TOGETHER)],
+    ],
+)
+def test_some_keep_them_apart_and_some_together(
+    says: Callable[[], list[object]], sessions: list[list[int]]
+) -> None:
+    assert says() == sessions
 
 
 # -- when a session of one element at 0 is over ----------------------------------------------------
@@ -165,21 +171,9 @@ def test_each_closes_a_session_at_its_own_millisecond() -> None:
 
 def test_what_a_dialect_means_can_be_said_in_the_words_of_this_package() -> None:
     operator = in_flink()
-    said = operator.strategy
     stream = TestStream().add_elements_at_time(0, ("a", 0)).add_elements_at_time(9, ("a", 9))
     stream = stream.advance_watermark_to(15).add_elements_at_time(1, ("a", 1))
-    run = (
-        stream.advance_watermark_to_infinity()
-        .run(
-            window=said.window_fn,
-            trigger=said.trigger,
-            accumulation=said.accumulation,
-            allowed_lateness=said.allowed_lateness,
-            on_time_behavior=said.on_time_behavior,
-            late_check=said.late_check,
-            aggregate=operator.combine,
-        )
-        .run
-    )
+    finished = stream.advance_watermark_to_infinity()
+    run = finished.run(strategy=operator.strategy, aggregate=operator.combine).run
 
     assert [output.effect.value for output in run.outputs] == [[0, 9, 1]]

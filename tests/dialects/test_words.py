@@ -6,14 +6,9 @@ from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.dialects.kafka_store import Session
 from beamlike.dialects.stages import Row
 from beamlike.errors import (
-    BeamlikeError,
-    TimeError,
-    TriggerError,
     WatermarkError,
-    WindowError,
-    WindowingError,
 )
-from beamlike.model.combine import Count, Sum
+from beamlike.model.combine import Sum
 
 FIVE = kafka.SessionWindows.of_inactivity_gap_and_grace("5 ms", "2 ms")
 COUNT = kafka.group_by_key().windowed_by(FIVE).count()
@@ -88,12 +83,13 @@ def test_a_closed_session_is_in_the_store_for_as_long_as_it_is_retained() -> Non
 
 def test_without_a_retention_a_store_has_what_is_open() -> None:
     driver = COUNT.driver()
+    store = driver.store
     driver.pipe_input("a", "open", 0)
     driver.pipe_input("b", "open", 7)
-    assert driver.store.fetch("a") == [Session("a", (0, 0), 1)]
+    assert store.fetch("a") == [Session("a", (0, 0), 1)]
 
     driver.pipe_input("b", "again", 8)
-    assert driver.store.fetch("a") == []
+    assert store.fetch("a") == []
 
 
 def test_a_tombstone_reaches_those_who_saw_the_session_before_a_commit() -> None:
@@ -136,36 +132,11 @@ def test_what_a_count_did_not_fire_for_is_forgotten_with_its_window() -> None:
     assert harness.process_watermark_to_infinity() == []
 
 
-def test_a_late_element_of_one_window_is_in_the_other() -> None:
-    windows = flink.SlidingEventTimeWindows.of("10 ms", "5 ms")
-    harness = flink.key_by().window(windows).side_output_late_data().reduce(add).harness()
-    harness.process_watermark(9)
-
-    assert harness.process_element("a", 1, 7) == []
-    assert harness.process_element("a", 2, 3) == [Row("late", "a", 2, None, 3)]
-    assert harness.process_watermark(14) == [Row("value", "a", 1, (5, 15), 14)]
-
-
 def test_without_a_side_output_a_late_element_is_dropped() -> None:
     harness = ALL.reduce(add).harness()
     harness.process_watermark("00:00:10")
 
     assert harness.process_element("a", 1, 0) == [Row("dropped", "a", 1, None, 0, "expired_window")]
-
-
-def test_an_evictor_works_on_reduced_elements_too() -> None:
-    harness = ALL.evictor(flink.CountEvictor.of(2)).reduce(add).harness()
-    for value, at in ((1, 0), (2, 500), (4, 900)):
-        harness.process_element("a", value, at)
-
-    assert harness.process_watermark_to_infinity() == [Row("value", "a", 6, (0, 3900), 3899)]
-
-
-def test_a_combine_function_of_the_package_is_an_aggregate() -> None:
-    harness = ALL.aggregate(Count()).harness()
-    harness.process_element("a", "any", 0)
-
-    assert harness.process_watermark_to_infinity() == [Row("value", "a", 1, (0, 3000), 2999)]
 
 
 # -- Akka --------------------------------------------------------------------------------------
@@ -178,64 +149,6 @@ def test_a_session_closes_when_more_than_the_gap_has_passed() -> None:
     run.push("b")
     assert run.advance(1000) == []
     assert run.advance(500) == [Row("value", None, ["a", "b"], None, 2001, "inactivity")]
-
-
-# -- what they refuse --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wrong", "kind", "said"),
-    [
-        (
-            lambda: (
-                kafka.group_by_key()
-                .windowed_by(kafka.SessionWindows.of_inactivity_gap_with_no_grace(0))
-                .count(kafka.Materialized.as_("all").with_caching_disabled())
-            ),
-            WindowError,
-            "the session store 'all' would keep nothing, because gap, grace and retention are 0",
-        ),
-        (
-            lambda: (
-                kafka.group_by_key()
-                .windowed_by(FIVE)
-                .count(kafka.Materialized.as_("visits").with_retention(6))
-            ),
-            WindowError,
-            "the retention of the session store 'visits' must be no smaller than",
-        ),
-        (
-            lambda: FIVE.until("4 ms"),
-            WindowError,
-            "until('4 ms') must not be shorter than the gap of 5ms",
-        ),
-        (lambda: COUNT.driver().pipe_input("a", 1, -1), TimeError, "must be 0 ms or later"),
-        (lambda: ALL.reduce(add).harness().process_element("a", 1), WindowingError, "a timestamp"),
-        (lambda: flink.CountTrigger.of(0), TriggerError, "CountTrigger count must be a whole"),
-        (lambda: flink.CountEvictor.of(0), WindowError, "CountEvictor max_count must be a whole"),
-        (lambda: flink.TimeEvictor.of(0), WindowError, "TimeEvictor needs more than 0 ms"),
-        (
-            lambda: (
-                flink.key_by()
-                .window(flink.ProcessingTimeSessionWindows.with_gap(5))
-                .allowed_lateness(1)
-            ),
-            WindowingError,
-            "has no meaning in processing time",
-        ),
-        (lambda: akka.SessionWindow(0), WindowingError, "inactivity must be more than 0 ms"),
-        (lambda: akka.SessionWindow(5, 1), WindowError, "max_size must be a whole number of 2"),
-        (lambda: akka.SessionWindow(5, 2, "drop"), WindowingError, "'drop_newest', 'fail'"),
-    ],
-)
-def test_a_mistake_is_named_with_what_to_do(
-    wrong: object, kind: type[BeamlikeError], said: str
-) -> None:
-    assert callable(wrong)
-    with pytest.raises(kind) as caught:
-        wrong()
-
-    assert said in str(caught.value)
 
 
 def test_nothing_happens_after_the_end() -> None:

@@ -56,7 +56,7 @@ def answered_by(runs: Sequence[Run]) -> Iterator[None]:
 
 @contextmanager
 def _stages_told(journals: list[Journal], answers: Iterator[Run] | None) -> Iterator[None]:
-    make, play = ElementwiseGrouping.__init__, ElementwiseGrouping._play
+    make, play = ElementwiseGrouping.__init__, ElementwiseGrouping.play
 
     def made(stage: Any, strategy: WindowingStrategy, combine: CombineFn) -> None:
         make(stage, strategy, combine)
@@ -79,6 +79,6 @@ def _stages_told(journals: list[Journal], answers: Iterator[Run] | None) -> Iter
 
     with (
         patch.object(ElementwiseGrouping, "__init__", made),
-        patch.object(ElementwiseGrouping, "_play", played),
+        patch.object(ElementwiseGrouping, "play", played),
     ):
         yield

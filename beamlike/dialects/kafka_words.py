@@ -1,18 +1,16 @@
-"""Kafka's sessions, when their results come out, and the buffer that holds them back.
+"""What Kafka says of sessions: their gap, when results come out and how long they wait, and how
+long a table keeps them.
 
-Source: Kafka Streams ``SessionWindows``, ``EmitStrategy``, ``Suppressed``,
-``KTableSuppressProcessorSupplier``, ``InMemoryTimeOrderedKeyValueChangeBuffer``; KIP-94, KIP-825.
+Source: Kafka Streams ``SessionWindows``, ``EmitStrategy``, ``Suppressed``, ``Materialized``;
+KIP-94, KIP-825.
 """
 
-from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Any, Literal, NoReturn, Self
+from typing import Literal, NoReturn, Self
 
 import attrs
 
-from beamlike.dialects.kafka_store import key_bytes
-from beamlike.dialects.stages import Row
-from beamlike.errors import BufferFullError, UnsupportedError, WindowError
+from beamlike.errors import UnsupportedError, WindowError, WindowingError
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 
@@ -195,53 +193,70 @@ class Suppressed:
         return cls(duration_ms(limit, "until_time_limit limit"), buffer or BufferConfig.unbounded())
 
 
-class Buffer:
-    """Changes that wait, by key and session. The last one of each is kept.
+@attrs.frozen
+class Materialized:
+    """How a table's sessions are kept for those who ask.
 
-    Args:
-        limit: For how long they wait (ms).
-        held: Its other settings.
+    Source: Kafka Streams ``Materialized``.
     """
 
-    def __init__(self, limit: int, held: Suppressed) -> None:
-        self._limit = limit
-        self._config = held.buffer
-        self._swallows_tombstones = held.repeats
-        self._time: int | None = None
-        self._since: dict[tuple[Any, Any], int] = {}
-        self._rows: dict[tuple[Any, Any], Row] = {}
+    name: str
+    retention: int | None = None
+    caching: bool = True
 
-    def through(self, rows: Iterable[Row]) -> list[Row]:
-        """What comes out because of these changes. What is dropped does not wait."""
-        out = (out for row in rows for out in self._one(row))
-        return [row for row in out if row.kind != "tombstone" or not self._swallows_tombstones]
+    @classmethod
+    def as_(cls, name: str) -> "Materialized":
+        """A store of this name. It keeps sessions for as long as they are open.
 
-    def _one(self, row: Row) -> Iterator[Row]:
-        if row.kind == "dropped" or row.timestamp is None:
-            yield row
-            return
-        self._time = row.timestamp if self._time is None else max(self._time, row.timestamp)
-        name = (row.key, row.window)
-        self._since.setdefault(name, row.timestamp)
-        self._rows[name] = row
-        while self._rows and self._since[self._first()] <= self._time - self._limit:
-            yield self._take()
-        most = self._config.most
-        while most is not None and len(self._rows) > most:
-            if self._config.shuts_down:
-                raise BufferFullError(most)
-            yield self._take()
+        Raises:
+            WindowingError: The name is no text.
+        """
+        if not isinstance(name, str) or not name:
+            raise WindowingError(
+                f'the name of a store must be a text such as "visits", got {name!r}'
+            )
+        return cls(name)
 
-    def _take(self) -> Row:
-        name = self._first()
-        del self._since[name]
-        return self._rows.pop(name)
+    def with_retention(self, retention: DurationLike) -> "Materialized":
+        """Closed sessions stay, until their end is so far behind the latest end of any.
 
-    def _first(self) -> tuple[Any, Any]:
-        """Which waits longest; of several the least by key, end and start."""
-        return min(self._since, key=lambda it: (self._since[it], *_serialized(*it)))
+        A record that is in time merges with one that stays, also where that has been a result on
+        close: it is then in two results, as in Kafka. A query over a DataFrame keeps open sessions
+        only.
+
+        Raises:
+            TimeError: The duration cannot be read.
+        """
+        return attrs.evolve(self, retention=duration_ms(retention, "with_retention retention"))
+
+    def with_caching_disabled(self) -> "Materialized":
+        """As Kafka without a record cache: what the store hides cannot be joined either.
+
+        It hides a session whose end is ``retention`` behind the latest end. With Kafka's retention
+        by default, the gap and the grace, that is one millisecond before the session is closed: a
+        record of that millisecond that would have joined it is aggregated alone, and not stored.
+        A longer retention hides no open session.
+        """
+        return attrs.evolve(self, caching=False)
+
+    def kept_for(self, gap: int, grace: int) -> int:
+        """The retention (ms). By default a millisecond more than Kafka's, which hides a session
+        one millisecond before it is closed; see `with_caching_disabled`.
+
+        Raises:
+            WindowError: Sessions would be gone before they are closed.
+        """
+        if self.retention is None:
+            return gap + grace + self.caching
+        if self.retention < gap + grace:
+            raise WindowError(
+                f"the retention of the session store {self.name!r} must be no smaller than its "
+                f"inactivity gap plus the grace period, got "
+                f"retention={show_duration(self.retention)}, gap={show_duration(gap)} and "
+                f"grace={show_duration(grace)}; give {show_duration(gap + grace)} or more"
+            )
+        return self.retention
 
 
-def _serialized(key: Any, window: Any) -> tuple[bytes, int, int]:
-    start, end = window
-    return key_bytes(key), end, start
+UNNAMED = Materialized("sessions")
+"""The store of a table that names none."""
