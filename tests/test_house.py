@@ -51,7 +51,7 @@ WORDS = {
     "kind": 115,
     "found": 76,
     "own": 69,
-    "words": 104,
+    "words": 83,
     "one": 58,
     "each": 35,
     "what": 72,
