@@ -47,7 +47,7 @@ _WIDTH: Final = 1100
 _LEFT, _RIGHT, _BETWEEN, _RIM = 60, 18, 30, 16
 _ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
 _HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 50, 22, 19
-_TITLE_LINE, _DATE = 26, 16
+_TITLE_LINE, _DATE, _BELOW = 26, 16, 6
 """All in pixels."""
 _CHARACTER, _TITLE_CHARACTER = 7.8, 12.0
 """The widths (pixels) that they take."""
@@ -265,7 +265,7 @@ class Picture:
         legend = self._legend()
         bottom += _FOOT + _DATE * self._is_dated
         self._draw_legend(around, legend, bottom)
-        height = bottom + _LEGEND_ROW * len(legend[0])
+        height = bottom + _LEGEND_ROW * len(legend[0]) + _BELOW
         return self._document(height, "\n".join([*groups, around.group("around")]))
 
     @property

@@ -111,7 +111,7 @@ class Drawing:
         self._elements: list[tuple[int, str]] = []
 
     def add(self, tag: str, look: str, content: str = "", **attributes: Any) -> None:
-        """An element. ``stroke_width=2`` is its attribute ``stroke-width``, ``css_class`` the class."""
+        """An element; ``stroke_width=2`` is its ``stroke-width``, ``css_class`` its class."""
         css_class = attributes.pop("css_class", look).replace(" ", "-")
         named = {name.replace("_", "-"): value for name, value in attributes.items()}
         for name in ("fill", "stroke"):
