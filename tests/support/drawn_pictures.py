@@ -15,6 +15,7 @@ from beamlike.viz.svg import LINE, WIDE, ems
 _BEFORE: Final = {"start": 0.0, "middle": 0.5, "end": 1.0}
 LABELS: Final = ("aside", "lost", "merge", "pane", "reached", "running", "skew", "value")
 """The kinds of texts that are put where they find room."""
+AREAS: Final = ("early-pane", "on-time-pane", "late-pane", "withdrawn-pane")
 
 
 @attrs.frozen
@@ -29,12 +30,6 @@ class Shape:
     text: str
     attributes: dict[str, str]
     points: tuple[tuple[float, float], ...] = ()
-
-    def overlaps(self, other: "Shape") -> bool:
-        """Whether they cover each other by more than a pixel both ways."""
-        across = min(self.right, other.right) - max(self.left, other.left)
-        down = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return min(across, down) > 1
 
 
 @attrs.frozen
@@ -65,34 +60,25 @@ class DrawnPicture:
         ]
         self.panels, self.around = groups[:-1], groups[-1]
 
-    @property
-    def headings(self) -> list[str]:
-        """The lines above the panels."""
-        return self.around.texts("title", "note")[:-2]
-
-    @property
-    def axes(self) -> list[str]:
-        """What goes upwards and across."""
-        return self.around.texts("note")[-2:]
-
-    @property
-    def written(self) -> list[Shape]:
-        """All texts."""
-        return [it for group in (*self.panels, self.around) for it in group.shapes if it.text]
-
-    @property
-    def cut(self) -> list[str]:
-        """The texts that are not wholly in it."""
-        return [
+        *self.headings, up, across = self.around.texts("title", "note")
+        self.axes = [up, across]
+        self.written = [it for group in groups for it in group.shapes if it.text]
+        self.cut = [
             it.text
             for it in self.written
             if it.left < 0 or it.right > self.width or it.top < 0 or it.bottom > self.height
         ]
+        """The texts that are not wholly in it."""
 
 
 def overlapping(shapes: Sequence[Shape]) -> list[tuple[str, str]]:
-    """The texts of which one lies on the other."""
-    return [(one.text, two.text) for one, two in combinations(shapes, 2) if one.overlaps(two)]
+    """The texts of which one covers the other by more than a pixel both ways."""
+    return [
+        (one.text, two.text)
+        for one, two in combinations(shapes, 2)
+        if min(one.right, two.right) - max(one.left, two.left) > 1
+        and min(one.bottom, two.bottom) - max(one.top, two.top) > 1
+    ]
 
 
 def frames_of(picture: Picture) -> Iterator[Frame]:

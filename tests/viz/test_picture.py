@@ -22,7 +22,14 @@ from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 from beamlike.viz.timeline import text_timeline
-from tests.support.drawn_pictures import LABELS, DrawnPanel, DrawnPicture, frames_of, overlapping
+from tests.support.drawn_pictures import (
+    AREAS,
+    LABELS,
+    DrawnPanel,
+    DrawnPicture,
+    frames_of,
+    overlapping,
+)
 
 EARLY, ON_TIME, LATE, DROPPED = LIGHT.early, LIGHT.ontime, LIGHT.late, LIGHT.lost
 HOUR = IntervalWindow("12:00:00", "13:00:00")
@@ -206,16 +213,13 @@ def test_no_label_lies_on_another_however_many_there_are(stage: str, count: int)
     assert picture.cut == []
 
 
-KINDS = ("early-pane", "on-time-pane", "late-pane", "withdrawn-pane")
-
-
 def test_what_found_no_room_is_counted() -> None:
     results = many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY)
     picture = DrawnPicture(results.figure())
     counted = re.search(r"for want of room: (\d+) elements and (\d+) panes?", picture.headings[-1])
     assert counted is not None
     (panel,) = picture.panels
-    assert len(panel.of("pane")) + int(counted[2]) == len(panel.of(*KINDS))
+    assert len(panel.of("pane")) + int(counted[2]) == len(panel.of(*AREAS))
     assert int(counted[1]) > 250
 
 

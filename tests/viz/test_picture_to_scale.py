@@ -1,33 +1,28 @@
-"""The ten scores under every strategy, as pictures: where panes lie, what they overlap, in pixels.
+"""The ten scores under every strategy, as pictures: where panes and labels lie.
 
 `test_figure_to_scale` is about the stepping page.
 """
 
-import io
-from functools import cache, cached_property
-from typing import Any
+from functools import cache
 
-import numpy as np
+import attrs
 import pytest
-import resvg_py
-from PIL import Image
 
 import beamlike as bl
 from beamlike.combine_fns import Count, Sum
 from beamlike.machine.events import Pane
-from beamlike.model.time import instant_ms
-from beamlike.palette.colours import DARK, LIGHT
+from beamlike.model.time import instant_ms, show_instant
+from beamlike.palette.colours import DARK
 from beamlike.testing import Results, compare, stream_by_clock
 from beamlike.viz.picture import Picture, figure, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
-from tests.support.drawn_pictures import LABELS, DrawnPicture, frames_of, overlapping
+from tests.support.drawn_pictures import AREAS, LABELS, DrawnPicture, frames_of, overlapping
 from tests.support.ten_scores import FIGURES, heuristic
 
 pytestmark = pytest.mark.xdist_group("picture to scale")  # each picture is drawn once
 
 SCORED = bl.FixedWindows("2 minutes")
-AREAS = ("early-pane", "on-time-pane", "late-pane", "withdrawn-pane")
 
 
 class Drawn(DrawnPicture):
@@ -46,16 +41,6 @@ class Drawn(DrawnPicture):
         ]
         return found
 
-    @cached_property
-    def pixels(self) -> Any:
-        painted = Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=self.picture.svg())))
-        return np.asarray(painted.convert("RGB")) / 255
-
-    def colour(self, at: str, row: float) -> Any:
-        """The colour around an instant in a row; there may be stripes."""
-        x, y = map(int, self.frame.point(instant_ms(at, "at"), row))
-        return self.pixels[y - 9 : y + 9, x - 9 : x + 9].mean(axis=(0, 1))
-
 
 @cache
 def drawn_as(name: str, width: int = 1280, *, dark: bool = False) -> Drawn:
@@ -66,10 +51,6 @@ def drawn_as(name: str, width: int = 1280, *, dark: bool = False) -> Drawn:
 def scene_of(results: Results) -> Scene:
     (scene,) = scenes_of(results.run, results.strategy, ["team"], results.recording)
     return scene
-
-
-def rgb(colour: str) -> list[float]:
-    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
 
 
 def row_of(scene: Scene, clock: str) -> float:
@@ -112,38 +93,6 @@ def test_panes_lie_where_the_article_has_them(name: str) -> None:
         ([pane.at for pane in panes], fires),
     ):
         assert shown == pytest.approx([row_of(drawn.scene, at) for at in wanted], abs=0.02)
-
-
-def test_a_pane_that_accumulates_covers_the_one_before_it_and_a_discarded_one_does_not() -> None:
-    both, after, ground = {}, {}, {}
-    for name in ("accumulating", "discarding"):
-        drawn = drawn_as(name)
-        early, late = row_of(drawn.scene, "12:05:50"), row_of(drawn.scene, "12:07:45")
-        both[name] = drawn.colour("12:01:50", early)
-        after[name] = drawn.colour("12:01:50", late)
-        ground[name] = drawn.colour("12:04:30", early)
-    for name in both:
-        assert ground[name] == pytest.approx(rgb(LIGHT.paper), abs=0.06)
-        assert np.abs(after[name] - ground[name]).max() > 0.08  # the late pane
-    # Where the late pane holds the 5 too, its colour lies over that of the pane on time.
-    assert both["accumulating"].sum() < both["discarding"].sum() - 0.1
-
-
-def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
-    drawn = drawn_as("retracting")
-    struck = drawn.panel.of("struck")
-    names = {
-        name.text
-        for name in drawn.panel.of("pane")
-        for line in struck
-        if (line.left, line.right) == pytest.approx((name.left, name.right), abs=0.1)
-        and name.top < line.top < name.bottom
-    }
-    assert names == {"on time #0: 5", "early #0: 14", "early #0: 3"}
-    assert len(drawn.panel.of("withdrawn-pane")) == len(struck) == 4
-    lines = [line.top for line in drawn.panel.of("withdrawal")]
-    gone = [box.withdrawn for box in drawn.scene.boxes if box.withdrawn is not None]
-    assert lines == pytest.approx([drawn.frame.y(row) for row in gone], abs=0.01)
 
 
 def check_names(picture: Picture) -> None:
@@ -191,17 +140,11 @@ def test_where_there_is_no_room_for_the_name_of_a_pane_its_value_stands_alone() 
 def test_both_times_are_one_on_the_dotted_line() -> None:
     drawn = drawn_as("accumulating")
     (line,) = drawn.panel.of("event-time-=-processing-time")
-    (first, low), *_, (last, high) = [
-        (instant_ms(tick.label, "tick"), tick.at) for tick in drawn.scene.ticks
-    ]
-    for x, y in line.points:
-        scene = drawn.scene
-        end = scene.event.position(scene.span[1])
-        start = scene.event.position(scene.span[0])
-        share = (x - drawn.frame.left) / (drawn.frame.right - drawn.frame.left)
-        instant = scene.event.instant(int(start + share * (end - start)))
-        row = low + (instant - first) * (high - low) / (last - first)
-        assert y == pytest.approx(drawn.frame.y(row), abs=1)
+    instants = [instant for _, instant in drawn.scene.ideal]
+    rows = [row_of(drawn.scene, show_instant(instant)) for instant in instants]
+    assert [row for row, _ in drawn.scene.ideal] == pytest.approx(rows, abs=0.02)
+    for point, instant, row in zip(line.points, instants, rows, strict=True):
+        assert point == pytest.approx(drawn.frame.point(instant, row), abs=1)
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -264,8 +207,10 @@ def test_a_run_that_does_not_happen_again_is_drawn_without_values():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_in_the_dark_it_is_light_on_a_dark_ground(name: str) -> None:
-    drawn = drawn_as(name, dark=True)
-    assert drawn.pixels[2, 2] == pytest.approx(rgb(DARK.paper), abs=0.01)
-    assert drawn.around.of("title")[0].attributes["fill"] == DARK.ink
-    light = (drawn.pixels > 0.8).all(axis=2).mean()
-    assert 0.0 < light < 0.1
+    nodes = list(drawn_as(name, dark=True).root.iter())
+    (ground,) = [node for node in nodes if node.get("width") == "100%"]
+    assert ground.get("fill") == DARK.paper
+    written = {node.get(part, "none") for node in nodes for part in ("fill", "stroke")}
+    colours = {colour for colour in written if not colour.startswith("url(")} - {"none"}
+    assert colours <= {colour[:7] for colour in attrs.astuple(DARK)}
+    assert {DARK.ink, DARK.muted, DARK.faint, DARK.ontime} <= colours
