@@ -46,6 +46,11 @@ class Frame:
         return self.x(start), self.x(end)
 
     @property
+    def rectangle(self) -> Edges:
+        """Its edges."""
+        return self.left, self.top, self.right, self.bottom
+
+    @property
     def row_height(self) -> float:
         """How high a row is."""
         return self.y(0) - self.y(1)

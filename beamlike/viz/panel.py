@@ -137,6 +137,7 @@ class Panel:
     def _lives(self) -> None:
         column, drawing = self.drawing.palette.column, self.drawing
         opacity = int(column[7:], 16) / 255 * self._seen
+        faint = {"stroke_opacity": 0.65 * self._seen}
         for life in self.scene.lives:
             left, right = self.frame.ends(life.window)
             low, high = self.frame.y(life.opened), self.frame.y(life.ended)
@@ -144,14 +145,13 @@ class Panel:
             drawing.area("window", edges, fill=column[:7], fill_opacity=f"{opacity:.4f}")
             if isinstance(life.window, IntervalWindow):
                 closed = high if life.closed is None else self.frame.y(life.closed)
-                faint = {"stroke_opacity": 0.65 * self._seen}
                 for x in (left, right):
                     drawing.line("edge", (x, low), (x, closed), **faint)
                     if closed > high:
                         drawing.line("closed", (x, closed), (x, high), **faint)
             if life.end is End.EXPIRED:
-                faint = {"stroke_opacity": 0.65 * self._seen}
                 drawing.line("window expires", (left, high), (right, high), **faint)
+                self._keep_clear(left, right, high)
             if life.sources:
                 drawing.line("edge", (left, low), (right, low))
                 self._keep_clear(left, right, low)

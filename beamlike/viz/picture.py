@@ -254,7 +254,7 @@ class Picture:
             panel.axes(position + self.columns >= len(self.scenes), column == 0)
             if panel_head:
                 panel.drawing.text("panel title", scene.title, left, top - 30)
-            groups.append(panel.drawing.group("panel", scene.title))
+            groups.append(panel.drawing.group("panel", scene.title, frame.rectangle))
         counted = [how_many(count, noun) for noun, count in sorted(unnamed.items()) if count]
         if counted:
             lines.append(f"without a label, for want of room: {' and '.join(counted)}")

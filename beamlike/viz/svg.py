@@ -24,8 +24,6 @@ _ASIDE: Final = {"fill": "muted", "font-size": 11.8, "font-style": "italic"}
 LOOKS: Final[dict[str, dict[str, Any]]] = {
     "grid": {"stroke": "faint"},
     "fold": {"stroke": "muted", "stroke-width": 1.6, _DASH: "1.7 5"},
-    "axis": {"stroke": "line", "stroke-width": 1.2},
-    "tick": {"stroke": "muted", "stroke-width": 1.2},
     "window": {},
     "edge": {"stroke": "muted", "stroke-width": 1.4},
     "closed": {"stroke": "muted", "stroke-width": 1.4, _DASH: "1.4 2.3"},
@@ -38,6 +36,8 @@ LOOKS: Final[dict[str, dict[str, Any]]] = {
     "withdrawal": {"stroke": "muted", "stroke-width": 1.8, _DASH: "3.6 3.6"},
     "watermark": {"stroke": "water", "stroke-width": 2.6, _DASH: "8.4 3.7"},
     "skew": {"stroke": "water", "stroke-width": 1.5},
+    "axis": {"stroke": "line", "stroke-width": 1.2},
+    "tick": {"stroke": "muted", "stroke-width": 1.2},
     "aside": {**_ASIDE, **_BACKED},
     "element": {"fill": "ink", "stroke": "paper", "stroke-width": 1.4},
     "element behind the watermark": {"fill": "paper", "stroke": "ink", "stroke-width": 2.2},
@@ -63,6 +63,10 @@ LOOKS: Final[dict[str, dict[str, Any]]] = {
 one of the palette's, a length is in pixels."""
 
 _LAYERS: Final = {name: layer for layer, name in enumerate(LOOKS)}
+_AROUND: Final = _LAYERS["axis"]
+"""From this layer on things may lie beside their panel."""
+_RIM: Final = 2
+"""Pixels of a line on the edge of a panel that lie beside it."""
 
 _ADVANCES: Final = {
     **dict.fromkeys("'ijl", 0.28),
@@ -165,11 +169,17 @@ class Drawing:
             base = y + (0.27 + 1.25 * line_number) * float(LOOKS[look]["font-size"])
             self.add("text", look, line, x=x, y=base, **attributes)
 
-    def group(self, name: str, title: str = "") -> str:
-        """All of it as a group."""
-        in_layers = sorted(self._elements, key=lambda layered: layered[0])
-        content = "\n".join(text for _, text in in_layers)
-        return element("g", {"class": name, "data-title": title}, content)
+    def group(self, name: str, title: str = "", panel: Edges | None = None) -> str:
+        """All of it as a group. Areas and lines are cut at the edges of a panel."""
+        ordered = sorted(self._elements, key=lambda layered: layered[0])
+        parts = [text for layer, text in ordered if panel is None or layer >= _AROUND]
+        if panel is not None:
+            left, top, right, bottom = panel
+            box = (left - _RIM, top - _RIM, right - left + 2 * _RIM, bottom - top + 2 * _RIM)
+            view = dict(zip(("x", "y", "width", "height"), box, strict=True))
+            inside = "\n".join(text for layer, text in ordered if layer < _AROUND)
+            parts.insert(0, element("svg", {**view, "viewBox": " ".join(map(number, box))}, inside))
+        return element("g", {"class": name, "data-title": title}, "\n".join(parts))
 
 
 def patterns(palette: Palette) -> str:

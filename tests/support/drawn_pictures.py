@@ -55,11 +55,12 @@ class DrawnPicture:
         self.root = ElementTree.fromstring(picture.svg())
         self.width, self.height = (float(self.root.attrib[it]) for it in ("width", "height"))
         groups = [
-            DrawnPanel(group.get("data-title", ""), tuple(map(_shape, group)))
+            DrawnPanel(
+                group.get("data-title", ""), tuple(map(_shape, group.iterfind(".//*[@class]")))
+            )
             for group in self.root.iterfind("{*}g")
         ]
         self.panels, self.around = groups[:-1], groups[-1]
-
         *self.headings, up, across = self.around.texts("title", "note")
         self.axes = [up, across]
         self.written = [it for group in groups for it in group.shapes if it.text]

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from IPython.core.formatters import DisplayFormatter
@@ -96,6 +97,7 @@ def test_a_window_with_everything_in_it() -> None:
         "running": ["= ['tea']"],
         "value": ["'tea'", "'milk'"],
     }
+    assert {it.attributes["stroke"] for it in panel.of("reached")} == {LIGHT.paper}  # its ground
     assert picture.around.texts("entry") == [
         "element",
         "element behind the watermark",
@@ -307,6 +309,10 @@ def test_a_scene_of_ones_own_is_drawn_as_it_stands() -> None:
     assert {"7h left out", "N1: dropped", "late: 2 departures"} <= set(panel.texts(*LABELS))
     assert "event time = processing time" in picture.around.texts("entry")
     assert panel.of("early-pane")[0].attributes["fill"] == EARLY
+    (cut,) = DrawnPicture(figure(attrs.evolve(SCENE, rows=(3.0, 10.0)))).root.iterfind(
+        "{*}g/{*}svg"
+    )
+    assert {line.get("class") for line in cut} >= {"event-time-=-processing-time", "watermark"}
 
 
 @pytest.mark.parametrize("times", [(MIN_TIMESTAMP, MAX_TIMESTAMP - 1), (5, 5), (0, 10**15), (-1,)])
@@ -350,6 +356,7 @@ def test_an_svg_has_its_title_and_its_words_with_everything_escaped(tmp_path: Pa
     assert (root.get("role"), root.get("aria-labelledby")) == ("img", title.get("id"))
     assert root.get("aria-describedby") == text.get("id")
     assert panel_of(odd()).texts("value") == ["'<b>$a$</b>'"]
+    assert odd().figure().svg() == (tmp_path / "odd.svg").read_text()  # the same each time
 
 
 def test_pictures_on_one_page_keep_their_patterns_and_their_words_apart() -> None:
@@ -361,12 +368,6 @@ def test_pictures_on_one_page_keep_their_patterns_and_their_words_apart() -> Non
     # The words of the first two are the same.
     assert {it.split("-")[0] for it in light & dark} == {"title", "text"}
     assert {it.split("-", 1)[1] for it in light & other} == {f"on-{LIGHT.paper[1:]}"}
-
-
-def test_the_same_run_gives_the_same_svg(tmp_path: Path) -> None:
-    odd().draw(tmp_path / "one.svg")
-    odd().draw(tmp_path / "other.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
 
 
 def test_a_png_has_its_words_in_its_metadata(tmp_path: Path) -> None:
@@ -419,12 +420,6 @@ def test_a_picture_in_no_folder_says_where_it_cannot_be_written(
         f"the picture cannot be written to {path} (No such file or directory); name a file in a "
         "folder that exists"
     )
-
-
-def test_the_words_of_a_watermark_beyond_the_axis_have_a_ground_of_their_own() -> None:
-    panel = DrawnPicture(figure_of(orders().run, orders().strategy)).panels[0]
-    grounds = [it.attributes["stroke"] for it in panel.of("reached")]
-    assert grounds == [LIGHT.paper] * 2
 
 
 def test_a_notebook_shows_the_picture_by_itself_and_its_words_beside_it() -> None:
