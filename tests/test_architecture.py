@@ -310,7 +310,17 @@ def test_one_module_reads_the_time_of_day():
 
 @pytest.mark.parametrize("module", ["beamlike", "beamlike.testing"])
 def test_importing_loads_nothing_heavy(module: str):
-    heavy = ("pyspark", "matplotlib", "rich", "pandas", "numpy", "pyarrow", "hypothesis", "pytest")
+    heavy = (
+        "pyspark",
+        "resvg_py",
+        "PIL",
+        "rich",
+        "pandas",
+        "numpy",
+        "pyarrow",
+        "hypothesis",
+        "pytest",
+    )
     script = f"import sys, {module}; print(*(name for name in {heavy} if name in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import nbformat
 import pandas as pd
@@ -34,6 +35,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SOLUTION = re.compile(r"^## (\d+)\. .+?^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXERCISE = re.compile(r"^### (\d+)\. ", re.MULTILINE)
 FRAME = re.compile(r'<iframe title="([^"]*)"')
+WORDS = re.compile(r"<desc[^>]*>(.*?)</desc>")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 LISTED = re.compile(r"^\| \[.+?\]\((\S+?\.ipynb)\) \| (.+) \|$", re.MULTILINE)
 MOST_BYTES = 1_500_000
@@ -176,10 +178,10 @@ def compared(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def said(cell: NotebookNode) -> Said:
-    """What a cell printed and showed, under the stream or kind of each; of a picture its words.
+    """What a cell printed and showed, under the stream or kind of each.
 
-    The pixels of a picture depend on the fonts of a machine, so they are not compared. Of a page in
-    a frame there is its title: `tests/viz` is about what is in it.
+    Of a picture there are its words, and of a page in a frame its title: `tests/viz` is about what
+    is in them.
     """
     texts: Said = []
     for output in cell.outputs:
@@ -192,8 +194,8 @@ def said(cell: NotebookNode) -> Said:
                 texts.append((kind, frame[1]))
             elif kind.startswith("text/"):
                 texts.append((kind, shown))
-            elif kind.startswith("image/"):
-                texts.append((kind, output.metadata.get(kind, {}).get("alt", "")))
+            elif drawn := WORDS.search(shown if kind == "image/svg+xml" else ""):
+                texts.append((kind, drawn[1]))
     # A stream comes in pieces, and not in the same ones each time.
     groups = itertools.groupby(texts, key=lambda it: it[0])
     return [(kind, "".join(text for _, text in pieces)) for kind, pieces in groups]
@@ -270,10 +272,11 @@ def test_a_notebook_was_saved_with_what_it_says_and_without_errors(path: Path) -
 @every_notebook
 def test_there_are_pictures_and_each_has_its_words_beside_it(path: Path) -> None:
     texts = [dict(said(cell)) for cell in code_cells(read(path))]
-    pictures = [(text["image/png"], text["text/plain"]) for text in texts if "image/png" in text]
+    pictures = [text for text in texts if "image/svg+xml" in text]
     assert pictures != []
-    assert [words for words, _ in pictures] == [words for _, words in pictures]
-    assert "" not in [words for words, _ in pictures]
+    assert [text["image/svg+xml"] for text in pictures] == [
+        escape(text["text/plain"]) for text in pictures
+    ]
 
 
 @every_run

@@ -77,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.report import Screen
     from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import figure
-    from beamlike.viz.saving import draw
 
     check_environment()
     out = _folder(args.out)
@@ -120,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     if panes:
         group = story.choose_group(panes, drops)
         scene = story.story_scene(group, panes[group], drops, flights, files, batches)
-        draw(figure(scene), out / "story.png")
+        figure(scene).save(out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")

@@ -54,24 +54,27 @@ DARK: Final = Palette(
 class TimingStyle:
     """How panes of a timing look.
 
-    ``tone`` is the name of the colour; ``ground`` how much of it fills the pane; ``hatch`` the
-    pattern and ``dashes`` the outline, as matplotlib writes them.
+    ``tone`` is the name of the colour; ``ground`` how much of it fills the pane; ``stripes`` the
+    pattern: how far apart, at which angle and how thick they are; ``dashes`` the outline. Lengths
+    are in pixels.
     """
 
     tone: str
     ground: float
-    hatch: str = ""
-    dashes: tuple[float, ...] = ()
+    stripes: tuple[float, ...] = ()
+    dashes: str = ""
 
 
+STRIPE: Final = 0.42
+"""How much of the colour is in a stripe."""
 TIMINGS: Final[Mapping[str, TimingStyle]] = {
-    "EARLY": TimingStyle("early", 0.14, "/", (3, 1.8)),
+    "EARLY": TimingStyle("early", 0.14, (13, 45, 1.2), "6.3 3.8"),
     "ON_TIME": TimingStyle("ontime", 0.2),
-    "LATE": TimingStyle("late", 0.16, "\\\\\\"),
+    "LATE": TimingStyle("late", 0.16, (6, -45, 1.6)),
 }
-_UNKNOWN: Final = TimingStyle("unknown", 0.16)
+UNKNOWN: Final = TimingStyle("unknown", 0.16)
 
 
 def timing_of(name: str) -> TimingStyle:
     """How panes of a timing look; any other name is that of panes of no timing."""
-    return TIMINGS.get(name, _UNKNOWN)
+    return TIMINGS.get(name, UNKNOWN)

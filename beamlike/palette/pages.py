@@ -1,11 +1,12 @@
 """The palettes as a style sheet, and the patterns of panes as a script."""
 
+import json
 from importlib.resources import files
 from typing import Final
 
 import attrs
 
-from beamlike.palette.colours import DARK, LIGHT, TIMINGS
+from beamlike.palette.colours import DARK, LIGHT, STRIPE, TIMINGS, UNKNOWN
 
 _MONO: Final = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
@@ -18,7 +19,7 @@ def palette_style() -> str:
     )
     tones = " ".join(
         f".{tone} {{ --tone: var(--{tone}); }}"
-        for tone in (*(timing.tone for timing in TIMINGS.values()), "unknown")
+        for tone in (timing.tone for timing in (*TIMINGS.values(), UNKNOWN))
     )
     return (
         f":root {{ color-scheme: light dark; --mono: {_MONO}; {light} }}\n"
@@ -29,4 +30,9 @@ def palette_style() -> str:
 
 def palette_script() -> str:
     """The function ``panePattern``, which draws the pattern of a timing."""
-    return (files("beamlike.palette") / "patterns.js").read_text(encoding="utf-8")
+    stripes = {
+        timing.tone: [*(timing.stripes or (9, 0, 0)), timing.ground, STRIPE]
+        for timing in (*TIMINGS.values(), UNKNOWN)
+    }
+    script = (files("beamlike.palette") / "patterns.js").read_text(encoding="utf-8")
+    return f"const STRIPES = {json.dumps(stripes)};\n{script}"

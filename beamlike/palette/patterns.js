@@ -2,9 +2,7 @@
 
 /** A pattern of the panes of a tone, in some `defs`. It is drawn in the colour `--tone`. */
 function panePattern(defs, id, tone) {
-  const [size, angle, thick, ground] = {
-    early: [9, 45, 1.2, 0.14], ontime: [9, 0, 0, 0.2], late: [6, -45, 1.6, 0.16], unknown: [9, 0, 0, 0.16],
-  }[tone];
+  const [size, angle, thick, ground, stripe] = STRIPES[tone];
   const add = (parent, name, attributes) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -14,7 +12,7 @@ function panePattern(defs, id, tone) {
   const pattern = add(defs, "pattern", {
     id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
   });
-  for (const [width, opacity] of [[size, ground], [thick, 0.42]]) {
+  for (const [width, opacity] of [[size, ground], [thick, stripe]]) {
     const part = add(pattern, "rect", { width, height: size });
     part.style.fill = "var(--tone)";
     part.style.fillOpacity = opacity;

@@ -80,13 +80,6 @@ class FoldedTime:
         """False inside a fold."""
         return not any(start < at < end for start, end in self.folds)
 
-    def instant(self, position: int) -> int:
-        """The instant that lies at a position; of a fold, its near edge."""
-        for start, end in self.folds:
-            if position > start:
-                position += end - start
-        return position
-
 
 def round_instants(
     axis: FoldedTime, start: int, end: int, most: int, zone: tzinfo = UTC

@@ -25,7 +25,7 @@ from beamlike.viz.staging import scenes_of_histories
 from beamlike.viz.table import lost_elements, show_window
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from beamlike.viz.picture import Picture
 
 _WIDTH: Final = 100
 _NARROWEST: Final = 24
@@ -112,7 +112,7 @@ class Comparison:
         """A notebook shows the text."""
         printer.text(str(self))
 
-    def figure(self, key: Any = None, *, dark: bool = False) -> "Figure":
+    def figure(self, key: Any = None, *, dark: bool = False) -> "Picture":
         """The strategies as pictures side by side, with the same times across and upwards.
 
         Args:
@@ -120,7 +120,6 @@ class Comparison:
 
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
-            EnvironmentProblem: matplotlib is not installed.
         """
         from beamlike.viz.picture import figure, known_keys
 
@@ -142,7 +141,7 @@ class Comparison:
         return figure(named, "\n".join(lines), title=scenes[0].title, **style)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
-        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
+        """Write the picture of `figure` to a file; its ending is the format: svg, png or gif.
 
         Args:
             path: Where to.
@@ -150,12 +149,10 @@ class Comparison:
             dark: As for `figure`.
 
         Raises:
-            RecordingError: As `figure`, or the ending is no format of matplotlib.
-            EnvironmentProblem: As `figure`, or the file cannot be written there.
+            RecordingError: As `figure`, or the ending is not one of these.
+            EnvironmentProblem: As `Picture.save`.
         """
-        from beamlike.viz.saving import draw
-
-        draw(self.figure(key, dark=dark), path)
+        self.figure(key, dark=dark).save(path)
 
     def _strategies(self) -> Iterator[str]:
         """A line for each: the first one in full, of the others what is different."""

@@ -42,10 +42,9 @@ def document_of(recording: Recording, title: str) -> Plain:
 
     Returns:
         ``grouped``: whether anything is remembered; ``clockMoves``: whether processing time ever
-        moves; ``accumulates``: whether a pane holds what was in those before it; ``steps``: each
-        step of the script; ``streams``: for each key its elements, panes, drops, merges, lives of
-        windows, and what happened in each step; ``views``: the states of windows that the steps
-        refer to by number, each once.
+        moves; ``steps``: each step of the script; ``streams``: for each key its elements, panes,
+        drops, merges, lives of windows, and what happened in each step; ``views``: the states of
+        windows that the steps refer to by number, each once.
     """
     views: dict[str, int] = {}
     moments = recording.moments
@@ -54,7 +53,6 @@ def document_of(recording: Recording, title: str) -> Plain:
         "title": title,
         "windowing": _windowing(recording),
         "grouped": recording.is_grouped,
-        "accumulates": recording.strategy.accumulates,
         "clockMoves": any(clock for _, clock in recording.run.clocks()),
         "steps": [_step(moment) for moment in moments],
         "streams": [_Stream(recording, key, views).plain() for key in keys],
@@ -179,6 +177,8 @@ class _Stream:
                     "value": shorten(pane.value, _SHORT),
                     "at": show_instant(pane.timestamp),
                     "retraction": pane.retraction,
+                    # The step since which what it holds came.
+                    "since": None if box is None else box.below,
                     "withdrawn": None if box is None else box.withdrawn,
                     "by": "" if box is None else box.by,
                 }

@@ -10,46 +10,49 @@ What is drawn is a `Scene` of plain values, or several, one above the other or s
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import accumulate
 from math import ceil
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import escape
+from zlib import crc32
 
 import attrs
 
 from beamlike.errors import RecordingError
-from beamlike.extras import missing
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
-from beamlike.palette.colours import DARK, LIGHT, Palette, timing_of
+from beamlike.palette.colours import DARK, LIGHT, Palette
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.dots import dot_style
+from beamlike.viz.dots import RADIUS
+from beamlike.viz.labels import Frame
 from beamlike.viz.moments import busiest, keys_of
-from beamlike.viz.painting import Panel
+from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
-from beamlike.viz.saving import frames_of, shown_in_notebooks
+from beamlike.viz.saving import Drawable, save
 from beamlike.viz.scene import Box, End, Fate, Scene
 from beamlike.viz.staging import scenes_of
+from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
 from beamlike.viz.table import shorten
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from beamlike.model.strategy import WindowingStrategy
 
-_DPI: Final = 100
 _WIDTH: Final = 1100
-_LEFT, _LEFT_OF_DATES, _RIGHT, _BETWEEN = 74, 96, 18, 30
+_LEFT, _RIGHT, _BETWEEN, _RIM = 60, 18, 30, 16
 _ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
-_HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 56, 22, 19
-_TITLE_LINE, _DATE = 26, 18
+_HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 50, 22, 19
+_TITLE_LINE, _DATE, _BELOW = 26, 16, 6
 """All in pixels."""
-_LEGEND_ENTRY, _CHARACTER, _TITLE_CHARACTER = 220, 7.8, 12.0
+_CHARACTER, _TITLE_CHARACTER = 7.8, 12.0
 """The widths (pixels) that they take."""
+_HANDLE, _ENTRY = 34, 56
+"""Of an entry of the legend: where its name begins, and how wide it is beside its name."""
 _MOST_NOTE_LINES: Final = 6
 _MOST_REPLAYED: Final = 1000
 """Of more elements there is no room for values between them, and a replay would take a while."""
@@ -63,8 +66,8 @@ def figure_of(
     *,
     aggregate: CombineFn | None = None,
     dark: bool = False,
-) -> "Figure":
-    """A run as a figure: one key, or a panel for each of the busiest.
+) -> "Picture":
+    """A run as a picture: one key, or a panel for each of the busiest.
 
     Args:
         run: A run of any host.
@@ -77,11 +80,10 @@ def figure_of(
         dark: Whether it is light on a dark ground.
 
     Returns:
-        A figure, which a notebook shows by itself.
+        A picture, which a notebook shows by itself.
 
     Raises:
         RecordingError: The run has no such key, or no keys at all.
-        EnvironmentProblem: matplotlib is not installed.
     """
     keys = known_keys(run, key)
     shown = busiest(run, keys, _MOST_PANELS)
@@ -126,8 +128,8 @@ def figure(
     columns: int = 1,
     width: int = _WIDTH,
     dark: bool = False,
-) -> "Figure":
-    """Scenes as a figure, one above the other or in columns.
+) -> "Picture":
+    """Scenes as a picture, one above the other or in columns.
 
     Args:
         scenes: One, or several with the same rows and the same event time.
@@ -135,32 +137,31 @@ def figure(
         title: The title; without one it is that of the scene, or the number of keys.
         columns: So many scenes stand side by side.
         width: How wide it is (pixels).
+        dark: Whether it is light on a dark ground.
 
     Returns:
-        A figure. It belongs to no window and to no ``pyplot``; a notebook shows it by itself.
+        A picture, which a notebook shows by itself.
     """
-    every = [scenes] if isinstance(scenes, Scene) else list(scenes)
+    every = (scenes,) if isinstance(scenes, Scene) else tuple(scenes)
     if not title:
         title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    plan = _FigurePlan(every, title, note, columns, width, DARK if dark else LIGHT)
-    made = plan.draw()
-    made.set_label(figure_text(every, note))
-    shown_in_notebooks(made)
-    frames_of(made, partial(_frames, plan))
-    return made
+    return Picture(every, title, note, columns, width, DARK if dark else LIGHT)
 
 
-def _frames(plan: "_FigurePlan") -> Iterator["Figure"]:
-    """The figure once for each instant, with what has happened until then."""
-    for now in sorted({instant for scene in plan.scenes for instant in scene.instants}):
-        yield plan.draw(now)
+@attrs.frozen(repr=False)
+class Picture:
+    """Scenes as an SVG. A notebook shows it by itself; its `repr` says in words what is on it.
 
+    Attributes:
+        scenes: What is drawn, a panel for each.
+        title: The first line.
+        note: What stands below it, beside the note of the first scene.
+        columns: So many panels stand side by side.
+        width: How wide it is (pixels).
+        palette: Its colours.
+    """
 
-@attrs.frozen
-class _FigurePlan:
-    """Where everything in a figure lies."""
-
-    scenes: list[Scene]
+    scenes: tuple[Scene, ...]
     title: str
     note: str
     columns: int
@@ -168,131 +169,153 @@ class _FigurePlan:
     palette: Palette
 
     @property
-    def entries(self) -> list[str]:
-        """What the legend names."""
-        return entries_of(self.scenes)
+    def text(self) -> str:
+        """The picture in sentences, for those who cannot see it."""
+        sentences = [scene.text() for scene in self.scenes]
+        if self.scenes[0].note:
+            sentences.append(f"Windowing: {self.scenes[0].note}.")
+        lines = filter(None, self.note.split("\n"))
+        return " ".join([*sentences, *(f"{line[0].upper()}{line[1:]}." for line in lines)])
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, whose ending is the format: svg, png or gif.
+
+        It has its words inside, for screen readers. A GIF is animated: a frame for each instant,
+        with what has happened until then. A PNG and a GIF are drawn with the fonts of this machine.
+
+        Args:
+            path: Where to; a file that is there is replaced.
+
+        Raises:
+            RecordingError: The ending is not one of these.
+            EnvironmentProblem: The file cannot be written there, or resvg-py or Pillow, which PNG
+                and GIF need, are not installed.
+        """
+        instants = sorted({instant for scene in self.scenes for instant in scene.instants})
+        save(Drawable(self.title, self.text, self.svg, instants), Path(path))
+
+    # -- where everything lies ---------------------------------------------------------------
 
     @property
-    def in_legend_row(self) -> int:
-        """So many entries of the legend stand side by side."""
-        rows = ceil(len(self.entries) / max(self.width // _LEGEND_ENTRY, 1))
-        return ceil(len(self.entries) / max(rows, 1)) or 1
-
-    @property
-    def rows(self) -> int:
+    def _rows(self) -> int:
         """So many panels stand one above the other."""
         return ceil(len(self.scenes) / self.columns)
 
     @property
-    def foot(self) -> int:
-        """How high it is below the panels."""
-        dated = any("\n" in words for _, words in _instants(self.scenes[0]))
-        legend_rows = ceil(len(self.entries) / self.in_legend_row)
-        return _FOOT + _LEGEND_ROW * legend_rows + _DATE * dated
-
-    @property
-    def left(self) -> int:
+    def _left(self) -> float:
         """How wide it is beside the panels, where the labels of rows stand."""
-        return _LEFT_OF_DATES if any("\n" in tick.label for tick in self.scenes[0].ticks) else _LEFT
+        labels = (text_width(tick.label, "row") for tick in self.scenes[0].ticks)
+        return max([_LEFT, *(width + 20 for width in labels)])
 
     @property
-    def panel_head(self) -> int:
-        """How high it is above each panel."""
-        return _PANEL_HEAD if len(self.scenes) > 1 else 0
-
-    @property
-    def panel(self) -> tuple[int, int]:
+    def _panel(self) -> tuple[float, int]:
         """The size of a panel."""
-        across = (self.width - self.left - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
+        across = (self.width - self._left - _RIGHT - (self.columns - 1) * _BETWEEN) / self.columns
         rows = max(scene.rows[1] - scene.rows[0] for scene in self.scenes)
-        most = _MOST if self.rows == 1 else _MOST_IN_ALL // self.rows
+        most = _MOST if self._rows == 1 else _MOST_IN_ALL // self._rows
         return across, int(min(max(rows * _ROW, _LEAST), most))
 
-    def lines(self) -> list[str]:
+    def _legend(self) -> list[list[str]]:
+        """The entries of the legend in as many columns as there is room for."""
+        entries = entries_of(self.scenes)
+        columns = [entries]
+        for rows in range(len(entries), 0, -1):
+            shorter = [entries[start : start + rows] for start in range(0, len(entries), rows)]
+            if sum(map(_column_width, shorter)) <= self.width - _RIM:
+                columns = shorter
+        return columns
+
+    # -- drawing -----------------------------------------------------------------------------
+
+    def svg(self, now: float | None = None) -> str:
+        """The picture, or what has happened up to a row, as the text of an SVG."""
+        titles = wrap(self.title, int((self.width - 30) / _TITLE_CHARACTER)) or [""]
+        lines = self._lines()
+        panel_head = _PANEL_HEAD if len(self.scenes) > 1 else 0
+        # Labels that find no room are counted once they are placed.
+        head = _HEAD - panel_head // 2 + _TITLE_LINE * (len(titles) - 1) + _LINE * (len(lines) + 1)
+        across, tall = self._panel
+        bottom = head + (tall + panel_head) * self._rows
+        groups, unnamed = [], Counter[str]()
+        for position, scene in enumerate(self.scenes):
+            row, column = divmod(position, self.columns)
+            left = self._left + column * (across + _BETWEEN)
+            top = head + panel_head + row * (tall + panel_head)
+            frame = Frame(scene, left, top, left + across, top + tall)
+            panel = Panel(frame, self.palette, self.width, now)
+            panel.draw()
+            unnamed.update(panel.unnamed)
+            panel.axes(position + self.columns >= len(self.scenes), column == 0)
+            if panel_head:
+                panel.drawing.text("panel title", scene.title, left, top - 30)
+            groups.append(panel.drawing.group("panel", scene.title, frame.rectangle))
+        counted = [how_many(count, noun) for noun, count in sorted(unnamed.items()) if count]
+        if counted:
+            lines.append(f"without a label, for want of room: {' and '.join(counted)}")
+        around = Drawing(self.palette)
+        around.text("title", "\n".join(titles), _RIM, 22)
+        around.text("note", "\n".join(lines), _RIM, 24 + _TITLE_LINE * len(titles))
+        self._name_axes(around, head + panel_head, bottom)
+        legend = self._legend()
+        bottom += _FOOT + _DATE * self._is_dated
+        self._draw_legend(around, legend, bottom)
+        height = bottom + _LEGEND_ROW * len(legend[0]) + _BELOW
+        return self._document(height, "\n".join([*groups, around.group("around")]))
+
+    @property
+    def _is_dated(self) -> bool:
+        """Whether instants of event time have their dates below them."""
+        scene = self.scenes[0]
+        return any("\n" in label for _, label in round_instants(scene.event, *scene.span, 8))
+
+    def _lines(self) -> list[str]:
         """What stands below the title."""
         room = int((self.width - 30) / _CHARACTER)
         style: dict[str, Any] = {"max_lines": _MOST_NOTE_LINES, "placeholder": " ..."}
         texts = [self.scenes[0].note, *self.note.split("\n")]
-        return [it for text in texts for it in wrap(text, room, break_on_hyphens=False, **style)]
+        return [
+            line for text in texts for line in wrap(text, room, break_on_hyphens=False, **style)
+        ]
 
-    def draw(self, now: float | None = None) -> "Figure":
-        """Draw all of it, or what has happened up to a row."""
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise missing("a picture", ["matplotlib"], "demo") from error
-        titles = wrap(self.title, int((self.width - 30) / _TITLE_CHARACTER)) or [""]
-        lines = self.lines()
-        # Labels that find no room are counted once they are placed.
-        head = _HEAD - self.panel_head // 2 + _TITLE_LINE * (len(titles) - 1)
-        head += _LINE * (len(lines) + 1)
-        across, tall = self.panel
-        height = head + (tall + self.panel_head) * self.rows + self.foot
-        size = (self.width / _DPI, height / _DPI)
-        # A figure of its own: pyplot would keep it alive and may look for a display.
-        made = Figure(figsize=size, dpi=_DPI, facecolor=self.palette.paper)
-        canvas: Any = FigureCanvasAgg(made)
-        unnamed: Counter[str] = Counter()
-        for number, scene in enumerate(self.scenes):
-            row, column = divmod(number, self.columns)
-            left = self.left + column * (across + _BETWEEN)
-            bottom = self.foot + (self.rows - 1 - row) * (tall + self.panel_head)
-            place = (left / self.width, bottom / height, across / self.width, tall / height)
-            axes = made.add_axes(place, label=scene.title)
-            shown = scene if now is None else scene.until(now)
-            panel = Panel(shown, axes, canvas.get_renderer(), self.palette)
-            panel.draw()
-            unnamed.update(panel.unnamed)
-            self._name_axes(axes, scene, number)
-        if unnamed:
-            parts = [how_many(unnamed[kind], kind) for kind in sorted(unnamed)]
-            lines.append(f"without a label, for want of room: {' and '.join(parts)}")
-        self._write(made, titles, lines)
-        legend(made, self.entries, self.in_legend_row, self.palette)
-        return made
+    def _name_axes(self, around: Drawing, top: float, bottom: float) -> None:
+        """What goes upwards and across."""
+        scene = self.scenes[0]
+        around.text("note", f"\u2191 {scene.arrival_axis}", 10, top - 12)
+        place = (self.width - _RIGHT, bottom + 34 + _DATE * self._is_dated)
+        around.text("note", f"{scene.event_axis} \u2192", *place, text_anchor="end")
 
-    def _name_axes(self, axes: Any, scene: Scene, number: int) -> None:
-        """What goes across and upwards; the name of the panel, if there are several."""
-        colours = self.palette
-        column = number % self.columns
-        last = number + self.columns >= len(self.scenes)
-        axes.tick_params(labelbottom=last, labelleft=column == 0)
-        if last:
-            axes.set_xlabel(f"{scene.event_axis} \u2192", loc="right", fontsize=9.5)
-            axes.xaxis.label.set_color(colours.muted)
-        if column == 0:
-            up = f"\u2191 {scene.arrival_axis}"
-            axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
-            axes.yaxis.label.set_color(colours.muted)
-            tall = axes.bbox.height
-            axes.yaxis.set_label_coords(-(self.left - 10) / axes.bbox.width, 1 + 2 / tall)
-        if len(self.scenes) > 1:
-            style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
-            where = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            axes.annotate(scene.title, (0, 1), (0, 18), parse_math=False, **where, **style)
+    def _draw_legend(self, around: Drawing, legend: Sequence[Sequence[str]], top: float) -> None:
+        widths = list(map(_column_width, legend))
+        lefts = accumulate(widths, initial=(self.width - sum(widths)) / 2)
+        for entries, left in zip(legend, lefts, strict=False):
+            for position, entry in enumerate(entries):
+                y = top + _LEGEND_ROW * (position + 0.5)
+                _draw_handle(around, entry, left + 4, y)
+                around.text("entry", entry, left + _HANDLE, y)
 
-    def _write(self, made: Any, titles: Sequence[str], lines: Sequence[str]) -> None:
-        height, left = made.bbox.height, 16 / self.width
-        title = {"fontsize": 14, "fontweight": "bold", "va": "top", "color": self.palette.ink}
-        made.text(left, 1 - 12 / height, "\n".join(titles), parse_math=False, **title)
-        note = {"fontsize": 9.5, "va": "top", "linespacing": 1.25, "color": self.palette.muted}
-        down = 16 + _TITLE_LINE * len(titles)
-        made.text(left, 1 - down / height, "\n".join(lines), parse_math=False, **note)
-
-
-def _instants(scene: Scene) -> list[tuple[int, str]]:
-    return round_instants(scene.event, *scene.span, 8)
-
-
-def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
-    """A picture in sentences, for those who cannot see it."""
-    every = [scenes] if isinstance(scenes, Scene) else list(scenes)
-    sentences = [scene.text() for scene in every]
-    if every[0].note:
-        sentences.append(f"Windowing: {every[0].note}.")
-    sentences += [f"{line[0].upper()}{line[1:]}." for line in note.split("\n") if line]
-    return " ".join(sentences)
+    def _document(self, height: float, content: str) -> str:
+        text = self.text
+        name = f"{crc32(text.encode()):x}"  # several may be on a page
+        attributes = {
+            **{"xmlns": "http://www.w3.org/2000/svg", "width": self.width, "height": height},
+            **{"viewBox": f"0 0 {self.width} {height:g}", "style": "max-width: 100%; height: auto"},
+            **{"role": "img", "aria-labelledby": f"title-{name}", "font-family": FONT},
+            "aria-describedby": f"text-{name}",
+        }
+        parts = (
+            element("title", {"id": f"title-{name}"}, escape(self.title)),
+            element("desc", {"id": f"text-{name}"}, escape(text)),
+            patterns(self.palette),
+            element("rect", {"width": "100%", "height": "100%", "fill": self.palette.paper}),
+            content,
+        )
+        return element("svg", attributes, "\n".join(parts)) + "\n"
 
 
 SO_FAR: Final = "value of the window so far"
@@ -322,50 +345,19 @@ def _name(box: Box) -> str:
     return _TIMINGS.get(box.timing, "pane")
 
 
-def legend(figure: Any, entries: Sequence[str], columns: int, palette: Palette) -> None:
-    """Write a legend below everything else."""
-    figure.legend(
-        [_handle(name, palette) for name in entries],
-        entries,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 0.05 / figure.get_figheight()),
-        ncols=columns,
-        frameon=False,
-        fontsize=9,
-        labelcolor=palette.muted,
-        handletextpad=0.5,
-        columnspacing=1.2,
-    )
+def _column_width(entries: Sequence[str]) -> float:
+    return _ENTRY + max((text_width(entry, "entry") for entry in entries), default=0)
 
 
-def _handle(name: str, palette: Palette) -> Any:
-    from matplotlib.lines import Line2D
-
-    quiet = {"color": palette.muted}
-    lines: Mapping[str, dict[str, Any]] = {
-        SO_FAR: {**quiet, "marker": "$=7$", "ls": "none", "ms": 15, "mew": 0},
-        "window expires": {**quiet, "lw": 2.5, "alpha": 0.65},
-        "withdrawal": {**quiet, "lw": 1.3, "ls": (0, (2, 2))},
-        "watermark": {"color": palette.water, "lw": 1.9, "ls": (0, (3.2, 1.4))},
-        "event time = processing time": {**quiet, "lw": 1.2, "ls": (0, (1, 3))},
-        **{fate.value: _dot(fate, palette) for fate in Fate},
-    }
-    return Line2D([], [], **lines[name]) if name in lines else _pane(name, palette)
-
-
-def _dot(fate: Fate, palette: Palette) -> dict[str, Any]:
-    style = dot_style(fate, palette)
-    face, edge = (style.get(part, palette.muted) for part in ("facecolor", "edgecolor"))
-    looks = {"ms": style["s"] ** 0.5, "mfc": face, "mec": edge, "mew": style["lw"]}
-    return {"color": face, "marker": style["marker"], "ls": "none", **looks}
-
-
-def _pane(name: str, palette: Palette) -> Any:
-    from matplotlib.colors import to_rgba
-    from matplotlib.patches import Patch
-
-    timing = next((timing for timing, words in _TIMINGS.items() if words == name), "")
-    look, colour = timing_of(timing), palette.of(timing)
-    edge: dict[str, Any] = {"edgecolor": to_rgba(colour), "lw": 1.5, "hatch": look.hatch}
-    outline = (0, look.dashes) if look.dashes else "-"
-    return Patch(facecolor=to_rgba(colour, look.ground), ls=outline, **edge)
+def _draw_handle(around: Drawing, entry: str, left: float, y: float) -> None:
+    """The mark of an entry of the legend, as it is in the picture."""
+    fates = {fate.value: fate for fate in Fate}
+    timings = {name: timing for timing, name in _TIMINGS.items()}
+    if entry in fates:
+        around.dot(fates[entry], left + 12, y, RADIUS[fates[entry]])
+    elif entry == SO_FAR:
+        around.text("running", "= 7", left + 12, y, text_anchor="middle", font_size=12.5)
+    elif entry.endswith("pane"):
+        around.pane(timings.get(entry, ""), (left, y - 6, left + 24, y + 6), "handle")
+    else:
+        around.line(entry, (left, y), (left + 24, y))

@@ -26,8 +26,9 @@ from beamlike.testing.spelling import script_code
 from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
+
+    from beamlike.viz.picture import Picture
 
 Host = Literal["memory", "local", "spark"]
 
@@ -142,7 +143,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         ran_by_itself(AssertedGrouping("", run, strategy, combine))
         return Results(run, strategy, combine)
 
-    def figure(self, key: Any = None) -> "Figure":
+    def figure(self, key: Any = None) -> "Picture":
         """The stream as a picture before it is grouped: its elements and its watermark.
 
         Event time goes across and arrival up, as in `Results.figure`; there are no windows and
@@ -154,7 +155,6 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         Raises:
             RecordingError: There is no such key, or the stream has no elements.
             TestStreamError: An element is no (key, value) pair.
-            EnvironmentProblem: matplotlib is not installed.
         """
         from beamlike.viz.picture import figure_of
 

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
     from beamlike.viz.explain import Explanation, WindowLike
+    from beamlike.viz.picture import Picture
     from beamlike.viz.recording import Recording
 
 
@@ -283,11 +282,11 @@ class Results:
             return self.run, self.strategy, self.aggregate
         return self.grouping.run, self.grouping.strategy, self.grouping.combine
 
-    def figure(self, key: Any = None, *, dark: bool = False) -> "Figure":
+    def figure(self, key: Any = None, *, dark: bool = False) -> "Picture":
         """The run as a picture: event time across, processing time up, a panel for each key.
 
         A notebook shows it by itself. Its words, for those who cannot see it, are
-        ``figure.get_label()``.
+        ``figure().text``.
 
         Args:
             key: Only this key; None for all, the busiest four if there are more.
@@ -296,7 +295,6 @@ class Results:
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
             TestStreamError: As `timeline`.
-            EnvironmentProblem: matplotlib is not installed.
         """
         from beamlike.viz.picture import figure_of
 
@@ -304,7 +302,7 @@ class Results:
         return figure_of(run, strategy, key, aggregate=aggregate, dark=dark)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
-        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
+        """Write the picture of `figure` to a file; its ending is the format: svg, png or gif.
 
         A GIF is animated: a frame for each instant.
 
@@ -314,13 +312,12 @@ class Results:
             dark: As for `figure`.
 
         Raises:
-            RecordingError: As `figure`, or the ending is no format of matplotlib.
-            EnvironmentProblem: As `figure`, or the file cannot be written there.
+            RecordingError: As `figure`, or the ending is not one of these.
+            EnvironmentProblem: The file cannot be written there, or resvg-py and Pillow are not
+                installed, which PNG and GIF need.
             TestStreamError: As `figure`.
         """
-        from beamlike.viz.saving import draw
-
-        draw(self.figure(key, dark=dark), path)
+        self.figure(key, dark=dark).save(path)
 
     def save_page(self, path: "str | PathLike[str]", title: str = "beamlike") -> "Path":
         """Write the run as an HTML page, to step through in a browser. It needs no network.

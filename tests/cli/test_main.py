@@ -161,7 +161,7 @@ def test_an_interrupt_is_no_mistake(
 def test_replay_in_memory_imports_neither_spark_nor_plotting() -> None:
     program = (
         "import sys; from beamlike.cli import main; main(['replay', '--help']); "
-        "print(sorted({'pyspark', 'matplotlib', 'rich', 'pandas'} & set(sys.modules)))"
+        "print(sorted({'pyspark', 'resvg_py', 'PIL', 'rich', 'pandas'} & set(sys.modules)))"
     )
     shown = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

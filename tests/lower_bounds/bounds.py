@@ -9,7 +9,7 @@ from typing import Final
 __all__ = ["EXTRAS", "ROOT", "constraints"]
 
 ROOT: Final = Path(__file__).parent.parent.parent
-EXTRAS: Final = ("local", "spark", "demo", "metrics", "sketches", "test")
+EXTRAS: Final = ("local", "spark", "png", "demo", "metrics", "sketches", "test")
 """Extras whose bounds are tried. What only checks or shows code is left as it comes."""
 _TOOLS: Final = frozenset(("ipykernel", "mypy", "nbclient", "nbformat", "playwright", "ruff"))
 _BOUND: Final = re.compile(r"([\w.-]+)\s*(?:>=|==)\s*([\w.]+)")

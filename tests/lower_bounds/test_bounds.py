@@ -12,7 +12,7 @@ def test_whatever_is_needed_has_a_lower_bound() -> None:
     pinned = dict(line.split("==") for line in constraints())
 
     assert {"attrs", "cloudpickle", "numpy", "pandas", "protobuf", "pyarrow"} <= pinned.keys()
-    assert {"pyspark", "matplotlib", "rich", "datasketches", "hypothesis"} <= pinned.keys()
+    assert {"pyspark", "resvg-py", "rich", "datasketches", "hypothesis"} <= pinned.keys()
     assert all(re.fullmatch(r"\d+(\.\d+)*", version) for version in pinned.values())
 
 

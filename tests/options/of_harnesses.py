@@ -42,8 +42,7 @@ def drawn(**option: Any) -> Any:
     results = (
         TestStream().add_elements_at_time("12:00:00", ("a", 1)).advance_watermark_to_infinity()
     )
-    figure = results.run(window=HOUR).figure(**option)
-    return figure.get_facecolor()
+    return results.run(window=HOUR).figure(**option).palette.paper
 
 
 RUNS: Final[dict[str, Differs]] = {

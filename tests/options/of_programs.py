@@ -143,12 +143,12 @@ def arrivals(**option: str) -> Any:
 
 
 def figure(keys: Sequence[str] = "ab", **option: Any) -> Any:
-    """How many panels a figure has, and its ground."""
+    """How many panels a picture has, and its ground."""
     elements = [(key, 1) for key in keys]
     stream = TestStream().add_elements_at_time("12:00:00", *elements)
     results = stream.advance_watermark_to_infinity().run(window=HOUR)
-    made = testing.figure_of(results.run, results.strategy, **option)
-    return len(made.axes), made.get_facecolor()
+    picture = testing.figure_of(results.run, results.strategy, **option)
+    return len(picture.scenes), picture.palette.paper
 
 
 RUNS: Final[dict[str, Differs]] = {

@@ -77,6 +77,7 @@ refused("live_view", lambda: bl.live_view(no_frame))
 refused("kafka", lambda: sessions.on_dataframe(no_frame, key="key", timestamp="at"))
 refused("approx_distinct", lambda: bl.approx_distinct("who"))
 refused("draw", lambda: orders.run(window=windows).draw("orders.png"))
+print("drawn:", orders.run(window=windows).figure().svg()[:4])
 print(
     "installed:",
     *sorted(distribution.metadata["Name"] for distribution in metadata.distributions()),

@@ -162,7 +162,9 @@ live_view: live_view {SPARK}
 kafka: on_dataframe {SPARK}
 approx_distinct: ApproxDistinct needs datasketches, which is not installed; run: \
 pip install "beamlike[sketches]", on the workers too
-draw: a picture needs matplotlib, which is not installed; run: pip install "beamlike[demo]"
+draw: a PNG or a GIF needs pillow and resvg-py, which are not installed; run: pip install "beamlike[png]", \
+or draw an SVG, which needs neither
+drawn: <svg
 installed: attrs beamlike cloudpickle
 """  # noqa: E501
 

@@ -60,8 +60,8 @@ def test_all_that_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatc
         'host="local" needs no_such_package and nor_this, which are not installed; run: '
         'pip install "beamlike[local]", or go without'
     )
-    assert str(missing("a picture", ["matplotlib"], "demo")) == (
-        'a picture needs matplotlib, which is not installed; run: pip install "beamlike[demo]"'
+    assert str(missing("a PNG", ["resvg-py"], "png")) == (
+        'a PNG needs resvg-py, which is not installed; run: pip install "beamlike[png]"'
     )
 
 

@@ -320,7 +320,7 @@ def test_windows_that_were_carried_there_are_not_assigned_anew() -> None:
 def test_pictures_and_pages_take_it(tmp_path: Any) -> None:
     users = inside(ran(sessions_and_hours), "By user")
 
-    assert users.figure("ann").get_label() == (
+    assert users.figure("ann").text == (
         "key 'ann'. 3 elements, 1 late and taken, 0 dropped; 3 windows, 2 panes. Pane on time #0 "
         "of [00:00:00, 00:14:00): ['home', 'shop']. Pane late #0 of [00:00:00, 00:18:00): "
         "['home', 'shop', 'cart']. 2 windows merged into [00:00:00, 00:14:00). 2 windows merged "

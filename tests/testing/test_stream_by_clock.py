@@ -305,7 +305,7 @@ def test_windows_of_processing_time_are_a_trigger_or_times_of_arrival():
 
 def test_a_stream_is_drawn_before_it_is_grouped():
     figure = stream_by_clock(SCORES, BoundedDelay("2 minutes")).figure()
-    assert figure.get_label() == (
+    assert figure.text == (
         "key 'team'. 10 elements, 1 late and taken, 0 dropped; 0 windows, 0 panes."
     )
 

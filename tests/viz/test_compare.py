@@ -21,6 +21,7 @@ from beamlike.testing import FinishedTestStream, TestStream, compare
 from beamlike.viz.compare import Comparison
 from beamlike.viz.compare import compare as side_by_side
 from beamlike.viz.recording import Recording
+from tests.support.drawn_pictures import DrawnPicture, frames_of
 
 TEN_MINUTES = Sessions("10 minutes")
 
@@ -273,18 +274,18 @@ def test_lists_in_another_order_are_no_difference() -> None:
 def test_the_picture_has_the_strategies_side_by_side_with_the_same_scales() -> None:
     variants = {"discarding": {"accumulation": "discarding"}, "all of it": {}}
     compared = compare(JOE, variants, window=TEN_MINUTES, accumulation="accumulating")
-    made = compared.figure()
-    one, other = made.axes
-    assert [axes.get_label() for axes in made.axes] == ["discarding", "all of it"]
-    assert (one.get_xlim(), one.get_ylim()) == (other.get_xlim(), other.get_ylim())
-    assert (one.bbox.y0, one.bbox.y1) == (other.bbox.y0, other.bbox.y1)
-    assert one.bbox.x1 < other.bbox.x0
-    assert [text.get_text() for text in made.texts] == [
+    picture = DrawnPicture(compared.figure())
+    assert [panel.title for panel in picture.panels] == ["discarding", "all of it"]
+    one, other = frames_of(compared.figure())
+    assert (one.scene.span, one.scene.rows) == (other.scene.span, other.scene.rows)
+    assert (one.top, one.bottom) == (other.top, other.bottom)
+    assert one.right < other.left
+    assert picture.headings == [
         "key 'joe'",
-        "discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms\n"
+        "discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms",
         "all of it: the same with accumulation='accumulating'",
     ]
-    assert made.get_label().endswith(
+    assert compared.figure().text.endswith(
         "Discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms. "
         "All of it: the same with accumulation='accumulating'."
     )
@@ -300,10 +301,11 @@ def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
         window=TEN_MINUTES,
         accumulation="accumulating",
     )
-    made = compared.figure()
-    assert made.texts[0].get_text() == "key 'ann'"
-    assert made.texts[1].get_text().endswith("the busiest of 2 keys; name one to draw another")
-    assert len({axes.bbox.x0 for axes in made.axes}) == len({ax.bbox.y0 for ax in made.axes}) == 2
+    headings = DrawnPicture(compared.figure()).headings
+    assert headings[0] == "key 'ann'"
+    assert headings[-1] == "the busiest of 2 keys; name one to draw another"
+    frames = list(frames_of(compared.figure()))
+    assert len({frame.left for frame in frames}) == len({frame.top for frame in frames}) == 2
     compared.draw(tmp_path / "joe.png", "joe", dark=True)
     assert (tmp_path / "joe.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(RecordingError) as refusal:

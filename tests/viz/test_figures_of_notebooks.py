@@ -3,9 +3,8 @@
 Those of notebooks that need Spark are of the same kinds, and left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from beamlike.viz import picture
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from beamlike.viz.scene import Scene
+from tests.viz.test_picture_to_scale import check_names
 
 pytestmark = pytest.mark.xdist_group("figures of notebooks")  # each notebook runs once
 
@@ -75,42 +75,7 @@ def test_notebooks_have_figures() -> None:
 @every_notebook
 def test_no_label_of_a_picture_is_cut_or_leaves_its_window(path: Path, width: int) -> None:
     for scenes in shown_in(path).pictures:
-        made: Any = picture.figure(scenes, width=width)
-        made.canvas.draw()  # which is when axes get their labels
-        renderer = made.canvas.get_renderer()
-        for text in filter(lambda text: text.get_text(), _texts(made)):
-            box = text.get_window_extent(renderer)
-            assert (box.x0 >= 0, box.x1 <= width, text.get_text()) == (True, True, text.get_text())
-            assert box.y0 >= 0
-            assert box.y1 <= made.bbox.height
-        for axes, scene in zip(made.axes, scenes, strict=True):
-            _check_labels(axes, scene, renderer)
-
-
-def _texts(made: Any) -> Iterator[Any]:
-    """Every text: of marks, axes, the legend and above."""
-    for axes in made.axes:
-        yield from axes.texts
-        yield from (axes.xaxis.label, axes.yaxis.label)
-        yield from (*axes.get_xticklabels(), *axes.get_yticklabels())
-    for legend in made.legends:
-        yield from legend.get_texts()
-    yield from made.texts
-
-
-def _check_labels(axes: Any, scene: Scene, renderer: Any) -> None:
-    """The names of panes are each in a window, and over no other one."""
-    ends = {
-        tuple(axes.transData.transform((edge, 0))[0] for edge in scene.edges(box.window))
-        for box in scene.boxes
-    }
-    names = [text.get_window_extent(renderer) for text in axes.texts if text.get_gid() == "pane"]
-    for name in names:
-        assert any(left - 1 <= name.x0 and name.x1 <= right + 1 for left, right in ends)
-    for one, other in combinations(names, 2):
-        across = min(one.x1, other.x1) - max(one.x0, other.x0)
-        up = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert min(across, up) <= 1
+        check_names(picture.figure(scenes, width=width))
 
 
 CUT = """() => {

@@ -46,7 +46,7 @@ def test_words_can_be_read_on_either_ground(palette: Palette) -> None:
 
 
 def test_panes_differ_without_colour() -> None:
-    looks = [(timing.hatch, timing.dashes) for timing in TIMINGS.values()]
+    looks = [(timing.stripes, timing.dashes) for timing in TIMINGS.values()]
     assert all(one != other for one, other in combinations(looks, 2))
 
 

@@ -32,31 +32,6 @@ class Room {
   }
 }
 
-/** Where the content of each pane begins: with what it was the first to hold, if panes accumulate;
- * else at the pane before it. Windows that merge bring along what they hold. */
-function basesOf(scenario, stream, heightOf) {
-  const name = (window) => (window ? window.join() : "");
-  const since = new Map();
-  const bases = new Map();
-  const events = [
-    ...stream.lives.map((life) => [life.start, 0, () => {
-      if (!since.has(name(life.window))) since.set(name(life.window), heightOf(life.start));
-    }]),
-    ...stream.merges.map((merge) => [merge.step, 1, () => {
-      const own = merge.sources.map((source) => since.get(name(source))).filter((y) => y !== undefined);
-      since.set(name(merge.into), Math.max(heightOf(merge.step), ...own));
-    }]),
-    ...stream.panes.map((pane) => [pane.step, 2, () => {
-      if (pane.retraction) return;
-      const height = heightOf(pane.step);
-      bases.set(pane, since.get(name(pane.window)) ?? height);
-      if (!scenario.accumulates) since.set(name(pane.window), height);
-    }]),
-  ];
-  events.sort((one, other) => one[0] - other[0] || one[1] - other[1]).forEach(([, , happen]) => happen());
-  return bases;
-}
-
 /** The ends of the one window that an instant lies in; those of the axis if there are several. */
 function ownEnds(stream, instant, axis) {
   const windows = new Map();
@@ -99,11 +74,10 @@ function layOutByClock(scenario, stream, width, small, room, frame) {
     free.take(reached, event - 1, x - reached, 2);
     reached = x;
   }
-  const bases = basesOf(scenario, stream, heightOf);
   for (const pane of stream.panes) {
     const [left, right] = axis.ends(pane.window);
     const item = add("pane", pane, { left, right });
-    item.base = pane.retraction ? item.y : bases.get(pane);
+    item.base = pane.retraction ? item.y : heightOf(pane.since);
     namePane(free, item, pane);
   }
   for (const item of elements.filter((each) => !each.coin)) {

@@ -27,7 +27,6 @@ class Figure {
     if (!this.made || now.some((part, n) => part !== this.made[n])) {
       this.made = now;
       this.plan = hasClock(scenario) ? layOutByClock(...now) : layOut(...now);
-      this.bases = basesOf(scenario, stream, (step) => this.plan.of.get(step).event);
     }
     this.stream = stream;
     this.at = at;
@@ -195,7 +194,7 @@ class Figure {
       if (row.step.step > this.step) break;
       for (const item of row.items) {
         if (item.kind !== "pane" || item.thing.retraction) continue;
-        const low = this.bases.get(item.thing);
+        const low = this.plan.of.get(item.thing.since).event;
         svg(this.root, "rect", {
           class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: this.band(item.thing), x: item.left, y: Math.min(item.y, low),
           width: item.right - item.left, height: Math.max(0, low - item.y),
