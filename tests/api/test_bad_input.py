@@ -19,6 +19,7 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
@@ -433,19 +434,15 @@ def test_a_call_that_cannot_work_is_refused_before_any_data_is_read(
 
 
 def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
-    with pytest.raises(ColumnError) as wrong:
-        hourly([1, 2])
-
-    assert str(wrong.value) == "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
+    assert refusal(ColumnError, lambda: hourly([1, 2])) == (
+        "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
+    )
 
 
 def test_the_name_that_is_needed_inside_is_refused(spark: Any) -> None:
     frame = spark.sql("select 'a' shop, timestamp '2020-01-01' at, 1 __beamlike_event_time")
 
-    with pytest.raises(ColumnError) as wrong:
-        hourly(frame, aggregate={"n": bl.count()})
-
-    assert str(wrong.value) == (
+    assert refusal(ColumnError, lambda: hourly(frame, aggregate={"n": bl.count()})) == (
         "the name '__beamlike_event_time' is needed here; rename that column of df"
     )
 
@@ -529,10 +526,7 @@ def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, show
 def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", "3.5.1")
 
-    with pytest.raises(EnvironmentProblem) as wrong:
-        hourly(unread, aggregate={"n": bl.count()})
-
-    assert str(wrong.value) == (
+    assert refusal(EnvironmentProblem, lambda: hourly(unread, aggregate={"n": bl.count()})) == (
         "the Spark host needs PySpark 4.1 or later, and this is 3.5.1; run: "
         'pip install -U "pyspark>=4.1"'
     )
@@ -572,10 +566,7 @@ def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones
 
 
 def test_split_says_which_frames_it_takes(unread: Any) -> None:
-    with pytest.raises(ColumnError) as refusal:
-        bl.split(hourly(unread))
-
-    assert str(refusal.value) == (
+    assert refusal(ColumnError, lambda: bl.split(hourly(unread))) == (
         'split takes a frame made with windowed(..., output="all"); this one has no column '
         "'dropped'"
     )

@@ -1,6 +1,5 @@
 """A main input that looks into a side input: who waits, for how long, and what is seen."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -46,6 +45,7 @@ from beamlike.model.windowfns import (
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
+from tests.support.refusals import refusal
 
 W = IntervalWindow
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
@@ -487,12 +487,6 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 
 
 # -- what it refuses -------------------------------------------------------------------------
-
-
-def refusal(cls: type[Exception], act: Callable[[], Any]) -> str:
-    with pytest.raises(cls) as refused:
-        act()
-    return str(refused.value)
 
 
 def test_a_side_input_in_sessions_is_refused() -> None:

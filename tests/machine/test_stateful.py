@@ -39,6 +39,7 @@ from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
 from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
+from tests.support.refusals import refusal
 
 W = IntervalWindow
 law = settings(
@@ -227,10 +228,7 @@ def test_nothing_waits_so_the_output_watermark_is_the_input_s() -> None:
 
 
 def test_windows_that_merge_are_refused() -> None:
-    with pytest.raises(WindowingError) as refused:
-        remembering(Sessions(10), running_total)
-
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: remembering(Sessions(10), running_total)) == (
         "MergingWindowFn is not supported for stateful functions: Sessions(10ms) merges windows, "
         "and a state cannot be merged; use FixedWindows, SlidingWindows, calendar windows or "
         "GlobalWindows"
@@ -245,10 +243,9 @@ def test_a_negative_lateness_is_refused() -> None:
 def test_elements_that_were_combined_are_refused() -> None:
     machine = remembering(FixedWindows(10), running_total)
 
-    with pytest.raises(WindowingError) as refused:
-        machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
-
-    assert str(refused.value) == (
+    assert refusal(
+        WindowingError, lambda: machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
+    ) == (
         "a stateful function was given 3 elements already combined in [00:00:00, 00:00:00.010); "
         "combine before a grouping only"
     )

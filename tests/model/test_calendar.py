@@ -18,6 +18,7 @@ from beamlike.model.calendar import (
     CalendarYears,
 )
 from beamlike.model.windows import IntervalWindow
+from tests.support.refusals import refusal
 
 HOUR = 3_600_000
 
@@ -245,10 +246,7 @@ def test_a_window_beyond_the_calendar_is_refused(year: int) -> None:
     ],
 )
 def test_parameters_that_make_no_calendar_are_refused(make: object, says: str) -> None:
-    with pytest.raises(WindowError) as error:
-        make()  # type: ignore[operator]
-
-    assert str(error.value) == says
+    assert refusal(WindowError, make) == says
 
 
 def test_a_machine_without_time_zones_is_reported_what_to_install(
@@ -260,10 +258,7 @@ def test_a_machine_without_time_zones_is_reported_what_to_install(
     monkeypatch.setattr(calendar, "ZoneInfo", no_zone)
     monkeypatch.setattr(calendar, "available_timezones", set)
 
-    with pytest.raises(WindowError) as error:
-        CalendarDays(1, "Africa/Abidjan")
-
-    assert str(error.value) == (
+    assert refusal(WindowError, lambda: CalendarDays(1, "Africa/Abidjan")) == (
         "time zone 'Africa/Abidjan' cannot be looked up: this machine has no time zone "
         "database; install one with: pip install tzdata"
     )

@@ -14,6 +14,7 @@ from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.testing import TestStream, check_combine_fn
 from tests.support.pipelines.results_of_runs import values
+from tests.support.refusals import refusal
 
 combiners = beam.combiners
 
@@ -293,9 +294,7 @@ def test_other_windows_have_no_default_and_the_build_says_what_to_write(
 ):
     minute = beam.WindowInto(beam.FixedWindows("1 minute"))
     words = beam.Pipeline() | beam.Create([beam.TimestampedValue(7, "00:00:10")]) | minute
-    with pytest.raises(PipelineError) as refusal:
-        _ = words | "All" >> transform
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: words | "All" >> transform) == (
         f"'All': Default values are not supported in {written} if the input is not windowed by "
         f"GlobalWindows, and it is by FixedWindows(1m); write {written}(...).without_defaults()"
     )
@@ -365,9 +364,7 @@ def test_a_combine_function_in_beams_shape_is_an_aggregate_of_a_data_frame():
     parts = [fn.add(fn.create(), [1.0], [0]), fn.add(fn.create(), [4.0], [0])]
 
     assert fn.extract(fn.merge(*parts)) == 2.5
-    with pytest.raises(BeamlikeError) as refusal:
-        bl.combine(Average, "points")  # type: ignore[arg-type]
-    assert str(refusal.value) == (
+    assert refusal(BeamlikeError, lambda: bl.combine(Average, "points")) == (
         f"combine fn must be a combine function, got {Average!r}; write Average()"
     )
 

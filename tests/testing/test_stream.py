@@ -13,6 +13,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive
 from beamlike.testing import FinishedTestStream, TestStream, TimestampedValue
+from tests.support.refusals import refusal
 
 A, B = ("joe", "a"), ("ben", "b")
 
@@ -176,10 +177,7 @@ REFUSED: dict[str, tuple[Callable[[TestStream], object], str]] = {
 def test_a_stream_refuses(shown: Callable[[TestStream], object], message: str) -> None:
     stream = TestStream().advance_watermark_to("00:01:00")
 
-    with pytest.raises(TestStreamError) as refused:
-        shown(stream)
-
-    assert str(refused.value) == message
+    assert refusal(TestStreamError, lambda: shown(stream)) == message
     assert stream.steps == (AdvanceWatermark(60_000),)
 
 
@@ -205,10 +203,9 @@ PAIRS_ONLY = (
 def test_a_stream_that_is_run_by_itself_has_pairs_with_keys(element: Any, message: str) -> None:
     stream = TestStream().add_elements(A, element).advance_watermark_to_infinity()
 
-    with pytest.raises(TestStreamError) as refused:
-        stream.run(window=FixedWindows("1 minute"))
-
-    assert str(refused.value).endswith(message)
+    assert refusal(TestStreamError, lambda: stream.run(window=FixedWindows("1 minute"))).endswith(
+        message
+    )
 
 
 @pytest.mark.parametrize(
