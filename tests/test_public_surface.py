@@ -134,10 +134,7 @@ def test_help_of_sessions_fits_a_screen_or_two() -> None:
 @pytest.mark.parametrize(
     ("function", "sections"),
     [
-        (
-            bl.windowed,
-            ["What to group", "Windows", "Triggers and panes", "Results", "Operation"],
-        ),
+        (bl.windowed, ["What to group", "Windows", "Triggers and panes", "Results", "Operation"]),
         (bl.Stream.window, ["Windows", "Triggers and panes, as of `beamlike.windowed`"]),
     ],
 )

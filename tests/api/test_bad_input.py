@@ -334,11 +334,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
         "the result would have two columns called 'window' (it has window, window, n, timestamp, "
         "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
     ),
-    (
-        {"key": ["shop", "shop"]},
-        ColumnError,
-        "key: column 'shop' is named twice; leave one out",
-    ),
+    ({"key": ["shop", "shop"]}, ColumnError, "key: column 'shop' is named twice; leave one out"),
     # aggregates
     (
         {"aggregate": {}},

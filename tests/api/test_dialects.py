@@ -219,12 +219,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(
         PAGES.on_dataframe(
-            events.frame,
-            key="user",
-            value="page",
-            timestamp="at",
-            returns="array<string>",
-            **SMALL,
+            events.frame, key="user", value="page", timestamp="at", returns="array<string>", **SMALL
         )
     )
     assert described(

@@ -259,10 +259,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         LIFT | FANOUT,
         "lift and hot_key_fanout both combine rows before they are grouped; leave one out",
     ),
-    (
-        {"hot_key_fanout": 0},
-        "hot_key_fanout must be a whole number of 1 or more, got 0",
-    ),
+    ({"hot_key_fanout": 0}, "hot_key_fanout must be a whole number of 1 or more, got 0"),
     (
         LIFT | {"timestamp_combiner": "earliest"},
         BEFORE + "timestamp_combiner='earliest' needs the time of each",

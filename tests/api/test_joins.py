@@ -320,12 +320,7 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
             "on: both sides have a column 'item'; give one of them another name with select() or "
             "with_columns() before the join",
         ),
-        (
-            "payments",
-            {"left": "user"},
-            ColumnError,
-            "on: the stream 'right' is missing",
-        ),
+        ("payments", {"left": "user"}, ColumnError, "on: the stream 'right' is missing"),
         (
             "payments",
             "user",

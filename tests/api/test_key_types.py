@@ -159,10 +159,7 @@ def in_dialect(dialect: Any) -> Callable[[Any], Any]:
 ASKS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "windowed": (windowed, "key"),
     "group": (lambda frame: stream_of(frame).group(["k"], {"n": bl.count()}), "key"),
-    "join": (
-        lambda frame: bl.join(stream_of(frame), other_of(frame), on="k"),
-        "on of 'left'",
-    ),
+    "join": (lambda frame: bl.join(stream_of(frame), other_of(frame), on="k"), "on of 'left'"),
     "co_group": (lambda frame: bl.co_group({"a": stream_of(frame)}, key="k"), "key of 'a'"),
     "look_up": (
         lambda frame: bl.look_up(stream_of(frame), other_of(frame), on="k"),

@@ -159,10 +159,7 @@ def test_random_rows_come_out_of_two_groupings_as_in_memory(
             )
         ],
         [
-            (
-                Arrive(tuple((key, Element((), at)) for key, at in rows)),
-                AdvanceWatermark(greatest),
-            )
+            (Arrive(tuple((key, Element((), at)) for key, at in rows)), AdvanceWatermark(greatest))
             for rows, greatest in batches
         ],
     )

@@ -288,9 +288,7 @@ def test_a_query_continues_from_its_checkpoint_as_if_it_had_never_stopped(
             id="aggregate",
         ),
         pytest.param(
-            {"shards": 3},
-            "shards: the checkpoint has '2', the query has '3'",
-            id="shards",
+            {"shards": 3}, "shards: the checkpoint has '2', the query has '3'", id="shards"
         ),
     ],
 )

@@ -49,10 +49,7 @@ def as_all(spark: Any, spark_type: str) -> dict[str, dict[str, str]]:
     return {
         "value": what_comes(rows, key=[], timestamp="at", aggregate=of_values),
         "in a list": what_comes(
-            in_lists,
-            key=[],
-            timestamp="at",
-            aggregate={**NAMES, "lists": bl.collect("moments")},
+            in_lists, key=[], timestamp="at", aggregate={**NAMES, "lists": bl.collect("moments")}
         ),
         "key": what_comes(rows, key="moment", timestamp="at", aggregate=NAMES),
         "event time": what_comes(rows, key=[], timestamp="moment", aggregate=NAMES),

@@ -80,10 +80,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "delta": Format(
         "delta",
         "4.2.0",
-        (
-            ("io.delta", "delta-spark_4.2_2.13", "4.4.0"),
-            ("io.delta", "delta-storage", "4.4.0"),
-        ),
+        (("io.delta", "delta-spark_4.2_2.13", "4.4.0"), ("io.delta", "delta-storage", "4.4.0")),
         {
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

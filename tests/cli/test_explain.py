@@ -242,9 +242,7 @@ def test_replay_has_no_words_for_programs(capsys: pytest.CaptureFixture[str]) ->
     )
 
 
-def test_the_help_says_what_is_explained_and_how_to_ask(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_says_what_is_explained_and_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--help"]) == 0
 
     shown = capsys.readouterr().out.splitlines()

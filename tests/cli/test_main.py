@@ -192,10 +192,7 @@ CASE = str(Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_
             "beamlike state: --batch: must be a whole number of 0 or more, got '77777",
         ),
         (["--\x1b[2J"], r"beamlike: unrecognized arguments: --\x1b[2J"),
-        (
-            ["drain", "dbfs://orders"],
-            "beamlike: the files of dbfs://orders cannot be reached: ",
-        ),
+        (["drain", "dbfs://orders"], "beamlike: the files of dbfs://orders cannot be reached: "),
         (
             ["state", "file:///no/such/folder"],
             "beamlike: there is no folder /no/such/folder; give the folder that the query has",

@@ -167,21 +167,9 @@ NOTHING = (
 @pytest.mark.parametrize(
     ("last", "options", "hint"),
     [
-        (
-            [],
-            [],
-            f"{NOTHING}; --explain says what each window waits for)\n",
-        ),
-        (
-            [],
-            ["--explain"],
-            f"{NOTHING})\n",
-        ),
-        (
-            [{"advance_watermark_to_infinity": True}],
-            [],
-            "(nothing came out; --explain says why)\n",
-        ),
+        ([], [], f"{NOTHING}; --explain says what each window waits for)\n"),
+        ([], ["--explain"], f"{NOTHING})\n"),
+        ([{"advance_watermark_to_infinity": True}], [], "(nothing came out; --explain says why)\n"),
         ([{"advance_watermark_to_infinity": True}], ["--explain"], ""),
     ],
 )

@@ -222,11 +222,7 @@ def test_opening_pickles_comes_with_a_warning(
     ],
 )
 def test_what_is_not_there_is_refused(
-    spark: Any,
-    orders: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
+    spark: Any, orders: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     expected = says.format(path=orders, last=last_batch(spark, orders))
 

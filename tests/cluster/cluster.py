@@ -107,12 +107,7 @@ class Cluster:
             command = limited_to(self.groups[host], command)
         with (folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                command,
-                cwd=folder,
-                env=variables,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                command, cwd=folder, env=variables, stdout=log, stderr=log, start_new_session=True
             )
 
     def log(self, host: str, name: str) -> str:

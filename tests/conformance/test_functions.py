@@ -67,14 +67,8 @@ def refused(**changed: Any) -> str:
         ({"level": "core"}, "other engines do not know 'x_function'"),
         ({"x_function": {"name": "count_per_kez"}}, "count_per_key"),
         ({"x_function": {"name": "deduplicate", "within_ms": 5}}, "time"),
-        (
-            {"x_function": {"name": "deduplicate", "within_ms": 0, "time": "event"}},
-            "within_ms",
-        ),
-        (
-            {"x_function": {"name": "hold_output", "delay_ms": 1, "hold": "there"}},
-            "nowhere",
-        ),
+        ({"x_function": {"name": "deduplicate", "within_ms": 0, "time": "event"}}, "within_ms"),
+        ({"x_function": {"name": "hold_output", "delay_ms": 1, "hold": "there"}}, "nowhere"),
         (
             {"windowing": {**ONE["windowing"], "window": {"fn": "sessions", "gap_ms": 5}}},
             "merges windows, and a state cannot be merged",

@@ -117,10 +117,7 @@ def in_transcript(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (in_transcript("titel", ""), "the document: unknown field 'titel'; did you mean 'title'?"),
         (in_transcript("aggregation", "median"), 'aggregation: must be one of "list", '),
         (in_transcript("steps.0.elements", 5), "steps[0].elements: must be of type array, got 5"),
-        (
-            in_transcript("windowing.trigger.type", "after_cuont"),
-            "windowing.trigger.type: must be",
-        ),
+        (in_transcript("windowing.trigger.type", "after_cuont"), "windowing.trigger.type: must be"),
         (
             in_transcript("windowing.allowed_lateness_ms", -1),
             "windowing.allowed_lateness_ms: must be 0 or more, got -1",

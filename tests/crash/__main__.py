@@ -129,10 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(
-    home: Path,
-    options: argparse.Namespace,
-    at_hand: Mapping[str, AtHand],
-    missing: Sequence[str],
+    home: Path, options: argparse.Namespace, at_hand: Mapping[str, AtHand], missing: Sequence[str]
 ) -> int:
     began = time.monotonic()
     feed = home / "feed"

@@ -136,9 +136,7 @@ def _start(plan: Plan, draw: random.Random) -> Child:
     for order in home.glob("*/out/die"):  # of a command that was broken off
         order.unlink()
     around = surroundings(
-        draw,
-        executors=plan.executors and "kafka" not in plan.works,
-        most_cores=plan.most_cores,
+        draw, executors=plan.executors and "kafka" not in plan.works, most_cores=plan.most_cores
     )
     before = None
     if (home / "surroundings").exists():

@@ -22,11 +22,7 @@ ENDED: Final = r"rename before .*/checkpoint/commits/{batch}"
 
 
 def run_until(
-    operation: str | None,
-    home: Path,
-    feed: Path,
-    work: str,
-    at_hand: AtHand | None = None,
+    operation: str | None, home: Path, feed: Path, work: str, at_hand: AtHand | None = None
 ) -> None:
     """Run a work, or go on, until Java is gone at an operation on a file, or to the end.
 

@@ -136,10 +136,7 @@ def test_each_merge_of_live_windows_is_a_line(
         return f"[{start}, {end})"
 
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        (
-            "DEBUG",
-            f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}",
-        ),
+        ("DEBUG", f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}"),
         (
             "DEBUG",
             f"visits: user='ann' {span(15, 73)} merges {span(15, 41)}, {span(47, 57)}, "

@@ -184,10 +184,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
 
 def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window() -> None:
     plan, store = plan_of(), DictStore()
-    waits = (
-        Arrive((("a", entry("east", 3, 5)),)),
-        AdvanceWatermark(6, side=19),
-    )
+    waits = (Arrive((("a", entry("east", 3, 5)),)), AdvanceWatermark(6, side=19))
     assert run_in_shard(plan, waits, store) == []
     # A shard that is started anew goes on from there.
     assert run_in_shard(plan, (AdvanceWatermark(6, side=20),), store) == [

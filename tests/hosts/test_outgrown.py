@@ -116,10 +116,7 @@ def test_a_clock_fires_what_was_left() -> None:
     at_once = both.step(table(Row(2, whole=1)), watermark=0, clock=106)
     at_end = both.step(watermark=10, clock=106)
 
-    assert (panes(at_once, "sum"), drops(at_once)) == (
-        [("k", 0, "EARLY", MOST)],
-        [dropped(2, 1)],
-    )
+    assert (panes(at_once, "sum"), drops(at_once)) == ([("k", 0, "EARLY", MOST)], [dropped(2, 1)])
     assert panes(at_end, "sum") == [("k", 0, "ON_TIME", MOST)]
 
 

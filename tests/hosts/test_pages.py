@@ -87,8 +87,7 @@ def test_few_rows_are_written_anew_without_a_log(
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
-    [(10, [10]), (11, [6, 5]), (20, [10, 10]), (21, [7, 7, 7])],
+    ("rows", "expected"), [(10, [10]), (11, [6, 5]), (20, [10, 10]), (21, [7, 7, 7])]
 )
 def test_a_page_has_no_more_bytes_than_it_may(
     rows: int, expected: list[int], limit: Limit, another_worker: Worker
@@ -269,8 +268,5 @@ class Query(RuleBasedStateMachine):
         return gone, come
 
 
-Query.TestCase.settings = settings(
-    max_examples=examples(60),
-    stateful_step_count=30,
-)
+Query.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)
 TestWhateverHappens = Query.TestCase

@@ -119,10 +119,7 @@ def windows_of(lengths: Sequence[int]) -> list[range]:
 
 
 @settings(max_examples=examples(25))
-@given(
-    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any),
-    data=st.data(),
-)
+@given(lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), data=st.data())
 def test_state_of_either_machine_is_state_of_the_other(lengths: list[int], data: st.DataObject):
     numbers = data.draw(
         st.lists(st.integers(0, 7**60), min_size=sum(lengths), max_size=sum(lengths))

@@ -20,14 +20,7 @@ from tests.conformance.beamlike_conformance.scenarios import (
     load_cases,
     load_scenarios,
 )
-from tests.judges.beam_accidents import (
-    MERGES,
-    ORIGIN,
-    OUTPUT,
-    PARTS,
-    STALE,
-    outcomes_with,
-)
+from tests.judges.beam_accidents import MERGES, ORIGIN, OUTPUT, PARTS, STALE, outcomes_with
 from tests.judges.building import NotHere, cache_folder
 from tests.judges.decisions import DECISIONS, accidents_of, decisions_of, turns_on
 from tests.judges.engines import ENGINES

@@ -25,11 +25,7 @@ from tests.support.examples import examples
 from tests.support.generated import strategies as random_strategies
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import patient_strategy
-from tests.support.machines.bundles import (
-    by_content,
-    is_patient,
-    while_open,
-)
+from tests.support.machines.bundles import by_content, is_patient, while_open
 from tests.support.machines.laws import (
     Restarting,
     broken_conservation,
@@ -40,11 +36,7 @@ from tests.support.machines.laws import (
     run_lazily,
 )
 
-law = settings(
-    max_examples=examples(200),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 # The elements of `any_script` are whole numbers, so windows may look at them.

@@ -31,11 +31,7 @@ from tests.support.machines.laws import (
     run_lazily,
 )
 
-law = settings(
-    max_examples=examples(100),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(100), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 

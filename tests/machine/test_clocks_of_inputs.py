@@ -219,10 +219,7 @@ def test_a_part_that_comes_back_is_waited_for_again() -> None:
     assert after(BY_PART, *shown) == [60, 290, 190]
 
 
-@pytest.mark.parametrize(
-    ("idle", "known"),
-    [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])],
-)
+@pytest.mark.parametrize(("idle", "known"), [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])])
 def test_where_all_parts_are_idle_the_watermark_of_the_greatest_counts(
     idle: Idle, known: list[int]
 ) -> None:

@@ -10,12 +10,7 @@ from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    SlidingWindows,
-    WindowFn,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.clock import Delivered, Jump, jump_over
 from beamlike.runtime.logs import delivered_by

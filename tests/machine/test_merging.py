@@ -313,9 +313,7 @@ def test_a_part_whose_pane_released_its_hold_gives_no_timestamp(play):
     ]
 
 
-def test_an_early_trigger_that_says_repeatedly_does_not_bring_the_end_of_a_session_back(
-    play,
-):
+def test_an_early_trigger_that_says_repeatedly_does_not_bring_the_end_of_a_session_back(play):
     strategy = WindowingStrategy(
         Sessions(10),
         AfterWatermark(early=Repeatedly(AfterCount(5)), late=AfterCount(2)),

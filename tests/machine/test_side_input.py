@@ -36,12 +36,7 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    MappingWindowFn,
-    SlidingWindows,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, MappingWindowFn, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
@@ -247,10 +242,7 @@ def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_reported() -> N
     )
 
     assert outputs(
-        machine,
-        arrive(main("a", 3)),
-        AdvanceWatermark(1, side=16),
-        AdvanceWatermark(1, side=17),
+        machine, arrive(main("a", 3)), AdvanceWatermark(1, side=16), AdvanceWatermark(1, side=17)
     ) == [(2, pane(W(0, 10), ("a", None), 3))]
 
 
@@ -331,9 +323,7 @@ def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
     machine = SideInputs(SlidingWindows(10, 5), TENS)
 
     assert outputs(
-        machine,
-        arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))),
-        arrive(main("a", 7)),
+        machine, arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))), arrive(main("a", 7))
     ) == [
         (1, pane(W(5, 15), ("a", "twenty"), 7)),
         (1, pane(W(0, 10), ("a", "ten"), 7)),

@@ -42,11 +42,7 @@ from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, r
 from tests.support.refusals import refusal
 
 W = IntervalWindow
-law = settings(
-    max_examples=examples(150),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(150), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 

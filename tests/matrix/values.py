@@ -61,9 +61,7 @@ TYPES: Final[Sequence[ValuesOfType]] = (
         {2: 1, 4: 0},
     ),
     ValuesOfType(
-        "double",
-        (_NAN[1], "-0.0D", "0.0D", "double('Infinity')", _OTHER_NAN[1]),
-        {2: 1, 4: 0},
+        "double", (_NAN[1], "-0.0D", "0.0D", "double('Infinity')", _OTHER_NAN[1]), {2: 1, 4: 0}
     ),
     ValuesOfType("decimal(5,2)", ("999.99", "-0.01", "0.02")),
     ValuesOfType("decimal(38,18)", ("-9999999999999999.999999999999999999", "0.5", "0.25")),

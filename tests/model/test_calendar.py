@@ -161,10 +161,7 @@ def plain_months(timestamp: int, first: date, number: int, zone: str) -> tuple[d
     ],
 )
 def test_months_and_years_begin_on_a_day_of_the_start(
-    windows: Callable[[str], CalendarWindows],
-    first: tuple[int, int, int],
-    number: int,
-    zone: str,
+    windows: Callable[[str], CalendarWindows], first: tuple[int, int, int], number: int, zone: str
 ) -> None:
     window_fn = windows(zone)
     instants = [
@@ -207,10 +204,7 @@ def test_a_window_beyond_the_calendar_is_refused(year: int) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (
-            lambda: CalendarDays(0),
-            "CalendarDays number must be a whole number of 1 or more, got 0",
-        ),
+        (lambda: CalendarDays(0), "CalendarDays number must be a whole number of 1 or more, got 0"),
         (
             lambda: CalendarDays(1, "Europe/Warschau"),
             "time zone 'Europe/Warschau' does not exist; did you mean 'Europe/Warsaw'?",

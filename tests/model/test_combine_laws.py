@@ -95,8 +95,7 @@ def test_no_function_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fn", "values", "any_order"),
-    [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS],
+    ("fn", "values", "any_order"), [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS]
 )
 @given(data=st.data())
 @settings(max_examples=examples(15))

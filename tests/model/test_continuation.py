@@ -52,9 +52,7 @@ def test_composites_continue_with_the_continuations_of_their_parts(trigger, expe
 
 
 @pytest.mark.parametrize(
-    "trigger",
-    [DefaultTrigger(), AfterWatermark(), Never(), Always(), ONE, SYNCHRONIZED],
-    ids=str,
+    "trigger", [DefaultTrigger(), AfterWatermark(), Never(), Always(), ONE, SYNCHRONIZED], ids=str
 )
 def test_what_waits_for_nothing_of_its_own_stays_as_it_is(trigger):
     assert continuation(trigger) == trigger

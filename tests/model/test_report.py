@@ -25,11 +25,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Collect, Sum
 from beamlike.model.panes import Timing
-from beamlike.model.report import (
-    StrategyReport,
-    report,
-    windows_end,
-)
+from beamlike.model.report import StrategyReport, report, windows_end
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
@@ -244,11 +240,7 @@ def test_beam_python_asks_the_whole_tree():
 
 # -- streams keep its word -------------------------------------------------------------------
 
-law = settings(
-    max_examples=examples(300),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(300), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 

@@ -145,8 +145,7 @@ def test_of_an_event_time_microseconds_are_cut_and_an_argument_with_some_is_refu
 
 
 @pytest.mark.parametrize(
-    "value",
-    [True, None, 1.0, float("nan"), "", "noon", "2013-13-01", "10 minutes", b"00:01"],
+    "value", [True, None, 1.0, float("nan"), "", "noon", "2013-13-01", "10 minutes", b"00:01"]
 )
 def test_instants_that_cannot_be_read_say_what_can(value):
     with pytest.raises(TimeError) as refused:

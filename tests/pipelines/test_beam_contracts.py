@@ -117,10 +117,7 @@ def test_a_criterion_that_nothing_meets_fails() -> None:
 
 
 def test_a_criterion_that_raises_says_so() -> None:
-    with (
-        pytest.raises(ZeroDivisionError, match="division by zero"),
-        TestPipeline() as pipeline,
-    ):
+    with pytest.raises(ZeroDivisionError, match="division by zero"), TestPipeline() as pipeline:
         has_at_least_one(pipeline | beam.Create([0]), lambda e, t, w, p: 1 / e)
 
 

@@ -196,10 +196,7 @@ def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
             lambda: TestStream(events=[WatermarkEvent(5), WatermarkEvent(5)]),
             "Watermark must strictly-monotonically advance, got Timestamp(5) after Timestamp(5).",
         ),
-        (
-            lambda: TestStream(events=["a"]),
-            "an event of TestStream is needed, got 'a'",
-        ),
+        (lambda: TestStream(events=["a"]), "an event of TestStream is needed, got 'a'"),
     ]
     for make, shown in wrong:
         with pytest.raises(AssertionError) as refusal:

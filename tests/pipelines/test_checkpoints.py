@@ -279,11 +279,7 @@ def test_a_stream_with_a_table_goes_on_from_a_start_that_broke_off(
             "user string, points long", lambda rows, _: written.extend(map(tuple, rows.collect()))
         )
         result = pipeline.run(
-            "spark",
-            spark,
-            checkpoint=f"{checkpoint}/",
-            trigger={"availableNow": True},
-            shards=1,
+            "spark", spark, checkpoint=f"{checkpoint}/", trigger={"availableNow": True}, shards=1
         )
         result.wait_until_finish()
         return result

@@ -21,11 +21,7 @@ from beamlike.machine.input_clocks import StageClock
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CollectSet, Count, Latest, Max, Mean, Sum
 from beamlike.model.graph import Fanout, GroupNode
-from beamlike.model.strategy import (
-    LateCheck,
-    TimestampCombiner,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows

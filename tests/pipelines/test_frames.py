@@ -472,9 +472,7 @@ def test_a_drain_ends_the_windows_of_a_function_with_states(spark: Any, tmp_path
         | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
         | beam.Map(lambda row: (row.user, row.points))
         | beam.WindowInto(
-            beam.FixedWindows("1 hour"),
-            accumulation_mode="discarding",
-            allowed_lateness="1 day",
+            beam.FixedWindows("1 hour"), accumulation_mode="discarding", allowed_lateness="1 day"
         )
     )
     totals = played | "Points" >> beam.ParDo(Points())

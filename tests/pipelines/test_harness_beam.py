@@ -84,9 +84,7 @@ def test_elements_by_window(pipeline: TestPipeline) -> None:
     )
 
 
-def test_an_element_in_several_windows_is_there_once_for_each(
-    pipeline: TestPipeline,
-) -> None:
+def test_an_element_in_several_windows_is_there_once_for_each(pipeline: TestPipeline) -> None:
     sliding = (
         pipeline
         | Create([TimestampedValue("a", "00:00:30")])

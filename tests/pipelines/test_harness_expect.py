@@ -7,9 +7,7 @@ import attrs
 import numpy as np
 import pytest
 
-from beamlike import (
-    SlidingWindows,
-)
+from beamlike import SlidingWindows
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import GroupByKey

@@ -292,10 +292,7 @@ def does_nothing(sc: ScioContext) -> None:
             "'counts'; add .output('numbers')(...)",
         ),
         (saves_twice, "the job saves output 'counts' twice"),
-        (
-            does_nothing,
-            "the job never reads input 'lines'; the job never saves output 'counts'",
-        ),
+        (does_nothing, "the job never reads input 'lines'; the job never saves output 'counts'"),
     ],
 )
 def test_a_job_and_its_test_have_the_same_inputs_and_outputs(

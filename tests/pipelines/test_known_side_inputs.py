@@ -14,14 +14,7 @@ from beamlike.beam.pvalue import AsDict, AsList, AsSingleton
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import (
-    Edge,
-    KnownSideInputNode,
-    Node,
-    ReadNode,
-    SideInputNode,
-    rebuilt,
-)
+from beamlike.model.graph import Edge, KnownSideInputNode, Node, ReadNode, SideInputNode, rebuilt
 from beamlike.runtime.graph.known_sides import computable_first, known
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.wire import Wire

@@ -22,12 +22,7 @@ def elements(collection: SCollection[Any]) -> list[Any]:
 def panes(collection: SCollection[Any]) -> list[tuple[Any, str, str, str]]:
     """Elements, event times, windows and pane timings after a run, in order."""
     return [
-        (
-            it.value,
-            show_instant(it.timestamp),
-            " ".join(map(str, it.windows)),
-            it.pane.timing.value,
-        )
+        (it.value, show_instant(it.timestamp), " ".join(map(str, it.windows)), it.pane.timing.value)
         for came in collection.pipeline.run().out_of(collection.edge)
         for it in (came.element,)
     ]

@@ -20,10 +20,7 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
-from beamlike.testing.contracts.window_fn import (
-    WindowFnAssertionError,
-    check_window_fn,
-)
+from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from tests.support.contracts import broken_by
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]

@@ -89,12 +89,7 @@ def test_an_element_without_a_gap_is_dropped_without_a_window(host: dict[str, An
         emit_exactly(
             dropped("ann", "film: Stalker", at="12:02:00", reason="failed", step=1),
             on_time_pane(
-                "ann",
-                ["page: news", "page: sports"],
-                "12:00:00",
-                "12:09:00",
-                is_last=True,
-                step=3,
+                "ann", ["page: news", "page: sports"], "12:00:00", "12:09:00", is_last=True, step=3
             ),
         )
     )

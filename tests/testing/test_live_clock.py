@@ -5,13 +5,7 @@ from datetime import timedelta
 import pytest
 from freezegun import freeze_time
 
-from beamlike import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    FixedWindows,
-    Repeatedly,
-)
+from beamlike import AfterCount, AfterProcessingTime, AfterWatermark, FixedWindows, Repeatedly
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.machine.events import Drop, DropReason, Element, Pane

@@ -242,8 +242,7 @@ LONG = ("several groupings", "two inputs", "a clock")
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES],
+    "name", [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES]
 )
 def test_the_rows_of_each_step_are_the_same_with_and_without_spark(
     name: str, utc_session: Any

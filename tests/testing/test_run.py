@@ -7,13 +7,7 @@ import pytest
 from beamlike import AfterCount, AfterWatermark, FixedWindows, GlobalWindows, Repeatedly, Sessions
 from beamlike.errors import TestStreamError, UnsafeTriggerError, WindowingError
 from beamlike.model.combine import Count
-from beamlike.testing import (
-    TestStream,
-    dropped,
-    early_pane,
-    emit_exactly,
-    on_time_pane,
-)
+from beamlike.testing import TestStream, dropped, early_pane, emit_exactly, on_time_pane
 from tests.support.refusals import refusal
 
 TWO_WORDS = (
@@ -165,11 +159,7 @@ def test_a_run_refuses_what_it_cannot_use(options: dict[str, Any], message: str)
             "timestamp_combiner, closing_behavior, on_time_behavior, late_check, unchanged",
         ),
         ((), {}, "run needs window; give window=FixedWindows(...)"),
-        (
-            (5, 6),
-            {},
-            "run: 5 has no name; write window=...",
-        ),
+        ((5, 6), {}, "run: 5 has no name; write window=..."),
     ],
 )
 def test_arguments_of_a_run_have_their_names(

@@ -50,11 +50,7 @@ def test_elements_of_one_call_are_one_bundle_with_times_of_their_own() -> None:
 
     assert stream.steps == (
         Arrive(
-            (
-                (None, Element(A, MIN_TIMESTAMP)),
-                (None, Element(B, 1_000)),
-                (None, Element(A, 2)),
-            )
+            ((None, Element(A, MIN_TIMESTAMP)), (None, Element(B, 1_000)), (None, Element(A, 2)))
         ),
     )
 

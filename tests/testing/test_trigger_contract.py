@@ -18,10 +18,7 @@ from beamlike.model.extra_triggers import (
 )
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterCount, AfterProcessingTime
-from beamlike.testing import (
-    TriggerAssertionError,
-    check_trigger,
-)
+from beamlike.testing import TriggerAssertionError, check_trigger
 from tests.support.contracts import broken_by
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain, DelayedAgain
 

@@ -10,13 +10,7 @@ from apache_beam.transforms import trigger, window
 
 from beamlike.errors import PipelineError
 from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions, retractable
-from tests.beam_runner.scenarios.visits import (
-    GAP,
-    LikeSessions,
-    TwentySeconds,
-    Visits,
-    click_of,
-)
+from tests.beam_runner.scenarios.visits import GAP, LikeSessions, TwentySeconds, Visits, click_of
 
 
 def at(seconds: float, value: Any) -> window.TimestampedValue:

@@ -17,12 +17,7 @@ from apache_beam.transforms.periodicsequence import PeriodicImpulse
 
 from beamlike.errors import PipelineError, StateError, UnsupportedError
 from beamlike.hosts.spark.session import local_session
-from beamlike.runners.beam import (
-    BeamlikeRunner,
-    FromDataFrame,
-    UpsertInto,
-    WriteRows,
-)
+from beamlike.runners.beam import BeamlikeRunner, FromDataFrame, UpsertInto, WriteRows
 from beamlike.tables import SQLite
 from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.visits import Visits

@@ -110,9 +110,7 @@ class Waits(beam.DoFn):
 
     @userstate.on_timer(ALARM)
     def rings(
-        self,
-        alarm: Any = beam.DoFn.TimerParam(ALARM),
-        rings: Any = beam.DoFn.StateParam(RINGS),
+        self, alarm: Any = beam.DoFn.TimerParam(ALARM), rings: Any = beam.DoFn.StateParam(RINGS)
     ) -> Any:
         rings.add(1)
         if rings.read() < 3:

@@ -351,9 +351,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
             MetricsListener(port=port)
 
 
-def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(
-    tmp_path: Path,
-) -> None:
+def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentProblem, match="takes a SparkSession, got str"):
         bl.metrics_listener("spark")  # type: ignore[arg-type]
 

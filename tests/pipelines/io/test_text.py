@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.io import (
-    ReadAllFromText,
-    ReadFromText,
-    ReadFromTextWithFilename,
-    WriteToText,
-)
+from beamlike.beam.io import ReadAllFromText, ReadFromText, ReadFromTextWithFilename, WriteToText
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
@@ -31,8 +26,7 @@ def test_lines_of_files_that_end_as_they_may(
     (tmp_path / "c.csv").write_bytes(b"five\n")
     with TestPipeline(host, spark=read_by(host, request)) as p:
         assert_that(
-            p | ReadFromText(f"{tmp_path}/*.txt"),
-            equal_to(["one", "two", "", "three", "four"]),
+            p | ReadFromText(f"{tmp_path}/*.txt"), equal_to(["one", "two", "", "three", "four"])
         )
 
 

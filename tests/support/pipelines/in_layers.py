@@ -15,12 +15,7 @@ import pyarrow as pa
 
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
-from beamlike.hosts.spark.graph.stages import (
-    fanout_stage,
-    fused_stage,
-    has_fanout,
-    output_stage,
-)
+from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage, has_fanout, output_stage
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layer import Layer
