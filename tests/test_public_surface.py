@@ -138,9 +138,7 @@ def test_help_of_sessions_fits_a_screen_or_two() -> None:
         (bl.Stream.window, ["Windows", "Triggers and panes, as of `beamlike.windowed`"]),
     ],
 )
-def test_arguments_are_grouped_and_each_is_explained_once(
-    function: Any, sections: list[str]
-) -> None:
+def test_arguments_are_grouped_and_each_is_explained_once(function: Any, sections: list[str]):
     doc = inspect.getdoc(function) or ""
     titles = re.findall(r"^(\S.*):$", doc, re.MULTILINE)
     assert [title for title in titles if title in sections] == sections

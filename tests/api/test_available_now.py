@@ -156,9 +156,7 @@ def test_a_join_goes_on_without_a_silent_side(
 @pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
-def test_a_join_has_early_panes_by_the_clock(
-    feed: MakeFeed, lines: Lines, trigger: dict[str, Any]
-) -> None:
+def test_a_join_has_early_panes_by_the_clock(feed: MakeFeed, lines: Lines, trigger: dict[str, Any]):
     """A pane is due a millisecond after its first row: before the next micro-batch's rows."""
     events, others = feed(EVENTS), feed("name string, on timestamp, w int")
 

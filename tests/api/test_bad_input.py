@@ -173,9 +173,7 @@ def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> 
 
 
 @pytest.mark.parametrize("kind", ["date", "timestamp", "timestamp_ntz"])
-def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(
-    spark: Any, shown: Shown, kind: str
-) -> None:
+def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, shown: Shown, kind: str):
     frame = spark.sql(
         f"""
         select 'a' shop, timestamp '2020-01-01 00:00:01Z' at, cast('2020-05-05' as {kind}) due
@@ -529,9 +527,7 @@ def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.nightly
-def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(
-    feed: MakeFeed,
-) -> None:
+def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(feed: MakeFeed):
     stream = feed("shop string, at string, order_id long, note string")
     stream.start(
         bl.windowed(

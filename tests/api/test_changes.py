@@ -243,9 +243,7 @@ def test_anyone_who_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed)
 
 @pytest.mark.parametrize("render", ["changelog", "upserts"])
 @pytest.mark.parametrize("accumulation", ["accumulating", "discarding"])
-def test_only_what_is_retracting_has_changes(
-    feed: MakeFeed, render: Any, accumulation: str
-) -> None:
+def test_only_what_is_retracting_has_changes(feed: MakeFeed, render: Any, accumulation: str):
     frame = feed(EVENTS).frame
     windowing = RETRACTING | {"accumulation": accumulation}
     rows = bl.stream(frame, timestamp="at", watermark="1 hour").window(**windowing)

@@ -265,9 +265,7 @@ def test_a_micro_batch_that_broke_off_has_to_run_first(tmp_path: Path) -> None:
     ],
     ids=["version", "nothing", "no JSON", "no facts", "a list", "a number", "deep", "a text"],
 )
-def test_offsets_that_are_kept_otherwise_are_refused(
-    tmp_path: Path, offsets: str, version: str
-) -> None:
+def test_offsets_that_are_kept_otherwise_are_refused(tmp_path: Path, offsets: str, version: str):
     path = checkpoint(tmp_path, offsets=offsets)
 
     assert refusal(StateError, lambda: mark_end(str(path))) == (

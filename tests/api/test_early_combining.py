@@ -170,9 +170,7 @@ def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_bounded_rows_make_the_same_panes(
-    spark: Any, shown: Shown, lines: Lines, name: str
-) -> None:
+def test_bounded_rows_make_the_same_panes(spark: Any, shown: Shown, lines: Lines, name: str):
     rows = [tuple(row.values()) for batch in random_batches(3) for row in batch]
     frame = spark.createDataFrame(rows, "k string, at string, v int").repartition(3)
     hows = hows_of(name)
@@ -289,9 +287,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "text"), REFUSED, ids=[text[-60:] for _, text in REFUSED])
-def test_what_needs_each_row_is_not_combined_early(
-    unread: Any, changes: dict[str, Any], text: str
-) -> None:
+def test_what_needs_each_row_is_not_combined_early(unread: Any, changes: dict[str, Any], text: str):
     call = {"window": TEN_MINUTES} | changes
     with pytest.raises(WindowingError) as wrong:
         bl.windowed(unread, key="k", timestamp="at", aggregate=AGGREGATE, **call)

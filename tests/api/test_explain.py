@@ -110,9 +110,7 @@ def test_why_it_is_the_reference_machine_is_reported(events: Any) -> None:
     assert headline(of_mine) == COLUMNAR
 
 
-def test_the_columnar_machine_is_refused_where_it_cannot_do_it_before_a_query_starts(
-    events: Any,
-) -> None:
+def test_the_columnar_machine_is_refused_where_it_cannot_do_it_before_a_query_starts(events: Any):
     with pytest.raises(UnsupportedError, match=r'machine="columnar" cannot do this: .* leave the'):
         counted(events, bl.Sessions(gap_of), window_input="v", machine="columnar")
 

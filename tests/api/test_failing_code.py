@@ -246,9 +246,7 @@ def test_a_share_is_refused_that_is_none_or_has_no_effect() -> None:
     )
 
 
-def test_a_failure_is_logged_once_with_the_users_traceback(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_failure_is_logged_once_with_the_users_traceback(caplog: pytest.LogCaptureFixture):
     query = QueryTest(sums(Misspelt()), SCHEMA)
     with caplog.at_level(logging.WARNING, "beamlike.panes"):
         query.send(row(1), row(2))

@@ -93,9 +93,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_one_row_of_the_far_future_takes_nothing_from_the_others(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed, lines: Lines):
     stream = feed(SALES)
     stream.start(hourly(stream.frame))
 
@@ -160,9 +158,7 @@ def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_the_watermark_of_a_pipeline_is_guarded_too(
-    spark: Any, feed: MakeFeed, tmp_path: Any
-) -> None:
+def test_the_watermark_of_a_pipeline_is_guarded_too(spark: Any, feed: MakeFeed, tmp_path: Any):
     stream = feed(SALES)
     pipeline = beam.Pipeline()
     rows = pipeline | beam.FromDataFrame(stream.frame, timestamp="at", watermark="0 s")
@@ -215,9 +211,7 @@ FIVE = bl.FixedWindows("5 minutes")
 @pytest.mark.spark
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 @pytest.mark.parametrize("face", ["windowed", "stream", "advancing"])
-def test_one_clock_ahead_takes_no_row_of_the_other_devices(
-    feed: MakeFeed, face: str, ahead: int
-) -> None:
+def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face: str, ahead: int):
     stream = feed(SIGNALS)
     lateness = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
     if face == "windowed":

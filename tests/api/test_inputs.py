@@ -174,9 +174,7 @@ def test_a_grouping_before_is_as_far_as_the_slowest_of_its_shards() -> None:
 @pytest.mark.nightly
 @spark_test
 @without_empty_batches
-def test_results_wait_for_the_slower_input_also_after_a_restart(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_results_wait_for_the_slower_input_also_after_a_restart(feed: MakeFeed, lines: Lines):
     fast, slow = feed(EVENTS), feed(EVENTS)
     out = counted(fast.frame, slow.frame).everything
     fast.start(out)

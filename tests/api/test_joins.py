@@ -409,9 +409,7 @@ def test_rows_of_a_join_have_no_name_by_which_they_could_be_replaced(
     )
 
 
-def test_a_stream_must_not_be_called_like_a_column_of_the_result(
-    sides: dict[str, bl.Stream],
-) -> None:
+def test_a_stream_must_not_be_called_like_a_column_of_the_result(sides: dict[str, bl.Stream]):
     assert refusal(ColumnError, lambda: bl.co_group({"pane": sides["orders"]}, "user")) == (
         "streams: 'pane' is a column of the result; name it otherwise"
     )

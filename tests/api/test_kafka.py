@@ -109,9 +109,7 @@ def test_without_a_format_values_are_bytes_and_keys_are_text(spark: Any, tmp_pat
     ]
 
 
-def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(spark: Any, tmp_path: Path):
     topics.send(
         tmp_path,
         "clicks",

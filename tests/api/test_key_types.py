@@ -243,9 +243,7 @@ def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate
     )
 
 
-def test_strings_of_a_collation_are_values_and_times_as_others_are(
-    spark: Any, shown: Shown
-) -> None:
+def test_strings_of_a_collation_are_values_and_times_as_others_are(spark: Any, shown: Shown):
     from pyspark.sql import functions as F
 
     texts = spark.sql(f"select '{AT}' at, explode(array('b', 'A', '5')) v")

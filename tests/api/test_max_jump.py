@@ -314,9 +314,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[BeamlikeError], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_is_refused(
-    case: tuple[Callable[[Any], Any], type[BeamlikeError], str],
-) -> None:
+def test_what_cannot_be_is_refused(case: tuple[Callable[[Any], Any], type[BeamlikeError], str]):
     job, error, text = case
     assert refusal(error, lambda: QueryTest(job, READINGS)) == text
 

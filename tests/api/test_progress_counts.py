@@ -90,9 +90,7 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
 
 
 @pytest.mark.nightly
-def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
-    feed: MakeFeed,
-) -> None:
+def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(feed: MakeFeed):
     events = feed(EVENTS)
     sessions = bl.windowed(
         events.frame,

@@ -201,9 +201,7 @@ def test_a_grouping_that_withdraws_panes_repeats_none(streaming: Any) -> None:
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore::beamlike.errors.UnwiseStrategyWarning")
-def test_panes_that_hold_each_element_once_are_grouped_again(
-    streaming: Any, windowing: Windowing
-) -> None:
+def test_panes_that_hold_each_element_once_are_grouped_again(streaming: Any, windowing: Windowing):
     assert in_all(counted(streaming, **windowing)).columns == [
         *("window", "n", "panes"),
         *("timestamp", "pane"),

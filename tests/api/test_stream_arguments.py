@@ -49,9 +49,7 @@ def per_user(rows: bl.Stream) -> bl.Stream:
 # -- columns ---------------------------------------------------------------------------------
 
 
-def test_a_star_stands_for_the_columns_of_the_stream(
-    orders: bl.Stream, shown: Shown, lines: Lines
-) -> None:
+def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: Shown, lines: Lines):
     from pyspark.sql import functions as F
 
     for star in ("*", F.col("*"), F.expr("*")):
@@ -140,9 +138,7 @@ def test_rows_of_a_row_are_made_by_explode_alone(orders: bl.Stream, verb: str, t
     )
 
 
-def test_functions_of_generators_are_recognised_and_their_names_in_texts_are_not(
-    orders: bl.Stream,
-) -> None:
+def test_functions_of_generators_are_recognised_and_their_names_in_texts_are_not(orders: bl.Stream):
     from pyspark.sql import functions as F
 
     functions = (
@@ -465,9 +461,7 @@ def test_sessions_with_gaps_of_their_own_are_joined(
     assert lines(shown(joined.everything)) == JOINED
 
 
-def test_windows_may_read_a_key_or_a_column_of_one_name(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any, shown: Shown, lines: Lines):
     visits = spark.createDataFrame(VISITS, "user string, at string, page string")
     clicks = spark.createDataFrame(CLICKS, "user string, at string, page string")
     by_page = {

@@ -133,9 +133,7 @@ def test_what_a_watermark_jumps_over_is_known_after_a_restart(feed: MakeFeed) ->
     [(bl.Sessions("1 hour"), [JUMP]), (bl.Sessions("9 hours"), []), (bl.GlobalWindows(), [])],
     ids=str,
 )
-def test_how_long_windows_are_decides_what_is_a_jump(
-    feed: MakeFeed, window: Any, found: list[Any]
-) -> None:
+def test_how_long_windows_are_decides_what_is_a_jump(feed: MakeFeed, window: Any, found: list[Any]):
     stream = feed(SIGNALS)
     trigger = bl.Repeatedly(bl.AfterCount(100))
     stream.start(windowed(stream.frame, window=window, trigger=trigger))

@@ -39,9 +39,7 @@ def test_a_checkpoint_is_marked_once_and_drained_once(
     assert facts["batchWatermarkMs"] == 9223372036854775
 
 
-def test_what_is_no_checkpoint_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["drain", str(tmp_path)]) == 2
 
     assert capsys.readouterr().err == (

@@ -63,9 +63,7 @@ def written(folder: Path, *scenarios: dict[str, Any]) -> str:
     return str(file)
 
 
-def test_a_key_and_a_window_of_one_scenario_are_explained(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_key_and_a_window_of_one_scenario_are_explained(capsys: pytest.CaptureFixture[str]):
     id = "blog_session_07c_late_bridge_dropped"
     chosen = ["explain", SESSIONS, "--scenario", id, "--key", "joe"]
 
@@ -141,9 +139,7 @@ def test_a_key_is_read_as_json_and_then_as_text(
     assert [line for line in printed if line.startswith(("key", "no key"))] == [meant]
 
 
-def test_a_file_without_a_scenario_is_status_2(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_file_without_a_scenario_is_status_2(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     file = written(tmp_path)
 
     assert main(["explain", file]) == 2

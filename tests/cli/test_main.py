@@ -26,9 +26,7 @@ def test_without_a_command_the_help_lists_them(capsys: pytest.CaptureFixture[str
     assert "  beamlike replay scenario.json --format timeline " in nothing_said
 
 
-def test_the_help_of_replay_explains_formats_and_exit_status(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_of_replay_explains_formats_and_exit_status(capsys: pytest.CaptureFixture[str]):
     assert main(["replay", "--help"]) == 0
 
     text = capsys.readouterr().out

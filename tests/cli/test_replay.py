@@ -96,9 +96,7 @@ as expected
     )
 
 
-def test_a_difference_is_shown_and_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_is_shown_and_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     status = main(["replay", save(tmp_path, expecting(4))])
 
     assert status == 1
@@ -415,9 +413,7 @@ def test_a_missing_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_a_windowing_is_reported_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_windowing_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     full = without(a_scenario(id="full"), "complete", "panes", "dropped")
     full["windowing"] = {
         "window": {"fn": "sessions", "gap_ms": 5_000},

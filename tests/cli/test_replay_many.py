@@ -60,9 +60,7 @@ def test_of_a_folder_all_files_below_it_are_run_by_their_names(
     assert [entry["id"] for entry in document["scenarios"]] == ["a", "b", "a"]
 
 
-def test_a_folder_without_scenarios_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_scenarios_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["replay", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
         f"beamlike: {tmp_path}: there is no *.json file in this folder\n"

@@ -82,9 +82,7 @@ def beamlike_run(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["no host", "memory", "local", "spark"],
 )
-def test_a_script_reads_and_writes_where_its_arguments_say(
-    host: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_script_reads_and_writes_where_its_arguments_say(host: tuple[str, ...], tmp_path: Path):
     (tmp_path / "words.txt").write_text("to be or not\nto be\n")
     script = a_script(tmp_path, WORD_COUNT)
     paths = ("--input", f"{tmp_path}/words*", "--output", f"{tmp_path}/counts")

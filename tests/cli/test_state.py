@@ -199,9 +199,7 @@ def test_some_windows_are_listed(orders: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.spark
-def test_opening_pickles_comes_with_a_warning(
-    orders: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_opening_pickles_comes_with_a_warning(orders: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["state", str(orders), "--unpickle", "--limit", "0"]) == 0
 
     told = capsys.readouterr()

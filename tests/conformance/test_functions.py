@@ -26,9 +26,7 @@ def unlike(scenario: Scenario, outcome: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda it: it.id)
-def test_a_function_brings_out_in_memory_and_on_the_local_host_what_is_expected(
-    scenario: Scenario,
-) -> None:
+def test_a_function_brings_out_in_memory_and_on_the_local_host_what_is_expected(scenario: Scenario):
     assert unlike(scenario, in_memory(scenario)) == []
     assert unlike(scenario, in_local(scenario)) == []
 
@@ -75,9 +73,7 @@ def refused(**changed: Any) -> str:
         ),
     ],
 )
-def test_a_function_that_cannot_be_is_refused_with_its_place(
-    changed: dict[str, Any], problem: str
-) -> None:
+def test_a_function_that_cannot_be_is_refused_with_its_place(changed: dict[str, Any], problem: str):
     assert problem in refused(**changed)
 
 

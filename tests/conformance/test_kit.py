@@ -272,9 +272,7 @@ def test_results_that_answer_nothing_or_twice_are_refused() -> None:
 # -- the command -----------------------------------------------------------------------------------
 
 
-def test_the_command_compares_lists_and_copies(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_compares_lists_and_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     answers = [
         {"id": name, "panes": list(scenario.panes), "dropped": list(scenario.dropped)}
         for name, scenario in SCENARIOS.items()

@@ -225,9 +225,7 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
         ),
     ],
 )
-def test_calendar_windows_can_be_written(
-    tmp_path: Path, written: Document, means: WindowFn
-) -> None:
+def test_calendar_windows_can_be_written(tmp_path: Path, written: Document, means: WindowFn):
     document = a_scenario()
     document["windowing"]["window"] = written
 
@@ -627,9 +625,7 @@ def test_an_incomplete_scenario_asserts_what_it_names_and_no_more(tmp_path: Path
     assert found(tmp_path, document) == ["anywhere: missing pane LATE"]
 
 
-def test_an_open_expectation_does_not_take_the_pane_that_a_stricter_one_needs(
-    tmp_path: Path,
-) -> None:
+def test_an_open_expectation_does_not_take_the_pane_that_a_stricter_one_needs(tmp_path: Path):
     document = a_scenario() | {"complete": False}
     document["panes"] = [{"key": "a"}, {"timing": "EARLY"}]
 

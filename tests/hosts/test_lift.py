@@ -143,9 +143,7 @@ BOTH = pytest.mark.parametrize("machine", ["columnar", "reference"])
 
 
 @BOTH
-def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(
-    machine: Any,
-) -> None:
+def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(machine: Any):
     strategy = WindowingStrategy(Sessions(10), allowed_lateness=2)
     given = [
         rows(("ann", 1, 30), ("joe", 2, 31), ("ann", 3, 5)),

@@ -117,9 +117,7 @@ def test_without_key_columns_there_is_one_key(typed: str, is_meant: bool) -> Non
         ([pa.chunked_array([pa.nulls(3)])], 1),
     ],
 )
-def test_keys_of_the_same_text_are_counted_apart(
-    columns: Sequence[pa.ChunkedArray], distinct: int
-) -> None:
+def test_keys_of_the_same_text_are_counted_apart(columns: Sequence[pa.ChunkedArray], distinct: int):
     assert count_keys(columns, len(columns[0])) == distinct
 
 

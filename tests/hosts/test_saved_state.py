@@ -146,9 +146,7 @@ def test_a_window_says_that_it_holds_the_output_watermark_back(spark: Any, tmp_p
 
 
 @pytest.mark.nightly
-def test_an_early_pane_of_a_session_that_grew_is_said_to_hold_it(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_an_early_pane_of_a_session_that_grew_is_said_to_hold_it(spark: Any, tmp_path: Path):
     query = sessions("columnar", allowed_lateness=0, shards=1)
     grows = [event("ann", "00:09:00"), event("ann", "00:15:00"), event("cy", "00:28:00")]
 

@@ -106,9 +106,7 @@ SHOWN_BY = {
 
 
 @pytest.mark.parametrize(("engine", "accident"), SHOWN_BY)
-def test_what_an_accident_makes_is_decided_and_nothing_beside_it(
-    engine: str, accident: str
-) -> None:
+def test_what_an_accident_makes_is_decided_and_nothing_beside_it(engine: str, accident: str):
     scenario = _scenario(SHOWN_BY[engine, accident])
     *_, made = outcomes_with(scenario.document, [accident])
     (decision,) = decisions_of(engine, scenario, made)

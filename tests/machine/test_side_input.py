@@ -404,9 +404,7 @@ def test_a_newer_pane_replaces_the_older_one_for_those_who_come_later() -> None:
         ("view", [("a", [1, 2])], [("b", [])]),
     ],
 )
-def test_the_join_decides_what_comes_out(
-    join: Join, with_two: list[Any], with_none: list[Any]
-) -> None:
+def test_the_join_decides_what_comes_out(join: Join, with_two: list[Any], with_none: list[Any]):
     machine = SideInputs(TENS, TENS, join=join)
 
     assert outputs(

@@ -348,9 +348,7 @@ def test_a_restart_before_any_event_changes_nothing(random: Random) -> None:
 
 @law
 @given(chance)
-def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(
-    random: Random,
-) -> None:
+def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(random: Random):
     machine = any_machine(random)
     script = any_side_script(random, machine)
     lazy = run_lazily(machine, script)

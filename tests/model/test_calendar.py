@@ -243,9 +243,7 @@ def test_parameters_that_make_no_calendar_are_refused(make: object, says: str) -
     assert refusal(WindowError, make) == says
 
 
-def test_a_machine_without_time_zones_is_reported_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_without_time_zones_is_reported_what_to_install(monkeypatch: pytest.MonkeyPatch):
     def no_zone(_name: str) -> ZoneInfo:
         raise KeyError("no database")
 

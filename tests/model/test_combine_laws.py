@@ -109,9 +109,7 @@ def test_every_function_keeps_the_laws(
 
 
 @pytest.mark.parametrize(("fn", "empty"), [(case[0], case[3]) for case in FUNCTIONS], ids=str)
-def test_an_empty_pane_says_what_it_gives_and_whether_scio_fails(
-    fn: CombineFn, empty: EmptyPane
-) -> None:
+def test_an_empty_pane_says_what_it_gives_and_whether_scio_fails(fn: CombineFn, empty: EmptyPane):
     assert fn.on_empty == empty
     assert fn.extract(fn.compact(fn.create())) == empty.value
 

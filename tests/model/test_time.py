@@ -247,9 +247,7 @@ LONG = "9" * 5_000
     ],
     ids=["bits", "weeks", "large", "below", "digits", "milliseconds"],
 )
-def test_a_duration_that_no_one_can_count_is_refused_in_few_words(
-    given: int | str, reported: str
-) -> None:
+def test_a_duration_that_no_one_can_count_is_refused_in_few_words(given: int | str, reported: str):
     with pytest.raises(TimeError) as refused:
         duration_ms(given, "gap")
 

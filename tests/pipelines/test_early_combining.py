@@ -251,9 +251,7 @@ class _Task:
     ],
     ids=str,
 )
-def test_which_windowings_need_each_element(
-    strategy: WindowingStrategy, reason: str | None
-) -> None:
+def test_which_windowings_need_each_element(strategy: WindowingStrategy, reason: str | None):
     assert why_one_by_one(strategy, Sum()) == reason
 
 

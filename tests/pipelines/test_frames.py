@@ -366,9 +366,7 @@ def positive(row: Any) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("fails", ["element by element", "with states"])
-def test_a_stream_goes_on_as_the_error_of_its_function_says(
-    fails: str, spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_goes_on_as_the_error_of_its_function_says(fails: str, spark: Any, tmp_path: Path):
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     games(spark, [*FIRST, ("zed", 0, "00:00:20")]).coalesce(1).write.parquet(inbox)
     written: dict[str, list[tuple[Any, ...]]] = {}

@@ -99,9 +99,7 @@ def test_a_collection_and_a_pipeline_know_their_context() -> None:
         ),
     ],
 )
-def test_what_was_counted_wrong_is_reported(
-    look: Callable[[ScioContext], object], message: str
-) -> None:
+def test_what_was_counted_wrong_is_reported(look: Callable[[ScioContext], object], message: str):
     def build(sc: ScioContext) -> None:
         sc.parallelize([1, 2]).map(count)
         look(sc)

@@ -38,9 +38,7 @@ def played(spark: Any, stream: Any) -> Any:
     return games | "In team" >> beam.Map(in_team, AsDict(teams), bonus=AsSingleton(bonus))
 
 
-def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any, tmp_path: Path):
     write_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("ann", 5, "00:01:10"))
     write_games(spark, tmp_path / "in", ("eva", 7, "00:00:50"))
     reader = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)

@@ -319,9 +319,7 @@ def test_what_is_no_pair_is_refused_where_it_is_grouped():
         ),
     ],
 )
-def test_what_is_no_collection_and_what_is_no_list_of_keys_are_reported(
-    make: Any, said: str
-) -> None:
+def test_what_is_no_collection_and_what_is_no_list_of_keys_are_reported(make: Any, said: str):
     assert refusal(PipelineError, lambda: make(ScioContext())) == said
 
 

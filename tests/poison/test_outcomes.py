@@ -402,9 +402,7 @@ KEYS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("host", ["memory", "local"])
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
-def test_pipeline_keys_that_lie_are_named_with_their_transform(
-    host: Any, key: Callable[[], Any]
-) -> None:
+def test_pipeline_keys_that_lie_are_named_with_their_transform(host: Any, key: Callable[[], Any]):
     pipeline = beam.Pipeline()
     pairs = pipeline | beam.Create([1, POISON]) | beam.Map(lambda n: ("a" if n == 1 else key(), n))
     _ = pairs | "By key" >> beam.GroupByKey()

@@ -87,9 +87,7 @@ def test_cuts_show_in_the_panes_of_some_and_in_the_final_contents_of_fewer(
     ],
     ids=str,
 )
-def test_which_strategies_do_not_care(
-    strategy: WindowingStrategy, patient: bool, keeps: bool
-) -> None:
+def test_which_strategies_do_not_care(strategy: WindowingStrategy, patient: bool, keeps: bool):
     assert (is_patient(strategy), keeps_contents(strategy)) == (patient, keeps)
 
 

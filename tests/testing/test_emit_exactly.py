@@ -95,9 +95,7 @@ def test_an_output_that_is_expected_twice_must_come_twice(results: Results, doub
         ({"step": 5}, "differs in  step: expected 5, got 4\n"),
     ],
 )
-def test_every_field_of_a_pane_counts(
-    results: Results, change: dict[str, Any], difference: str
-) -> None:
+def test_every_field_of_a_pane_counts(results: Results, change: dict[str, Any], difference: str):
     assert difference in refusal(
         PaneAssertionError, lambda: results.should(emit_exactly(*everything(**change)))
     )
@@ -130,9 +128,7 @@ def test_the_timing_of_a_pane_counts(results: Results) -> None:
         ({"step": 7}, "differs in  step: expected 7, got 6\n"),
     ],
 )
-def test_every_field_of_a_drop_counts(
-    results: Results, change: dict[str, Any], difference: str
-) -> None:
+def test_every_field_of_a_drop_counts(results: Results, change: dict[str, Any], difference: str):
     fields: dict[str, Any] = {"key": "joe", "value": "e", "at": "00:00:50", "window": FIRST}
     fields |= {"reason": "expired", "missed_by": "1 ms"} | change
     expected = everything()
@@ -318,7 +314,5 @@ def test_the_defaults_are_those_of_an_only_pane() -> None:
         ),
     ],
 )
-def test_an_expectation_refuses(
-    write: Callable[[], object], error: type[Exception], message: str
-) -> None:
+def test_an_expectation_refuses(write: Callable[[], object], error: type[Exception], message: str):
     assert refusal(error, write).startswith(message)

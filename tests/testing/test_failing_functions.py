@@ -40,9 +40,7 @@ def test_an_element_that_cannot_be_added_is_dropped_and_the_others_are_grouped(
     ]
 
 
-def test_logs_of_a_scenario_call_it_as_those_of_a_query_do(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_logs_of_a_scenario_call_it_as_those_of_a_query_do(caplog: pytest.LogCaptureFixture):
     WITH_A_WORD.run(window=FixedWindows("1 minute"), aggregate=Sum(), on_error="drop", host="local")
 
     assert [
@@ -116,9 +114,7 @@ class Modest(Mean):
         return mean
 
 
-def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(
-    host: dict[str, Any],
-) -> None:
+def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(host: dict[str, Any]):
     results: Results = (
         TestStream()
         .add_elements_at_time("00:00:10", ("joe", 6.0))

@@ -145,7 +145,5 @@ def test_withdrawn_panes_are_no_elements() -> None:
         ),
     ],
 )
-def test_a_pane_matcher_refuses(
-    write: Callable[[], object], error: type[Exception], message: str
-) -> None:
+def test_a_pane_matcher_refuses(write: Callable[[], object], error: type[Exception], message: str):
     assert refusal(error, write).startswith(message)

@@ -220,9 +220,7 @@ def of(events: Any) -> bl.Stream:
         (lambda events: of(events).explode(1, "w"), "explode of an expression"),
     ],
 )
-def test_an_expression_needs_a_session(
-    job: Callable[..., Any], says: str, without_session: None
-) -> None:
+def test_an_expression_needs_a_session(job: Callable[..., Any], says: str, without_session: None):
     message = (
         f"{says} needs Spark, and this test runs without it; start a session before, such as "
         'bl.local_session(), or test with host="spark"'

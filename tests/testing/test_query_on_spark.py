@@ -244,9 +244,7 @@ LONG = ("several groupings", "two inputs", "a clock")
 @pytest.mark.parametrize(
     "name", [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES]
 )
-def test_the_rows_of_each_step_are_the_same_with_and_without_spark(
-    name: str, utc_session: Any
-) -> None:
+def test_the_rows_of_each_step_are_the_same_with_and_without_spark(name: str, utc_session: Any):
     here, results = STORIES[name].on({"host": "local"})
     # Without Spark a text without a zone is in UTC; Spark reads it in the zone of the session.
     there, others = STORIES[name].on({"host": "spark", "spark": utc_session})

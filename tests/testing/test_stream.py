@@ -222,8 +222,6 @@ def test_a_stream_that_is_run_by_itself_has_pairs_with_keys(element: Any, messag
         ),
     ],
 )
-def test_unreadable_times_say_which_argument_is_meant(
-    shown: Callable[[], object], message: str
-) -> None:
+def test_unreadable_times_say_which_argument_is_meant(shown: Callable[[], object], message: str):
     with pytest.raises(TimeError, match=message):
         shown()

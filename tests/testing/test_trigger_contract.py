@@ -247,9 +247,7 @@ def test_a_class_without_a_module_may_be_checked() -> None:
         (CountedAgain(2), {"window": 0}, "a window of 1 ms or more"),
     ],
 )
-def test_a_check_that_could_not_fail_is_refused(
-    trigger: Any, given: dict[str, Any], said: str
-) -> None:
+def test_a_check_that_could_not_fail_is_refused(trigger: Any, given: dict[str, Any], said: str):
     with pytest.raises(TestStreamError) as refused:
         check_trigger(trigger, **given)
 

@@ -182,18 +182,14 @@ def test_sequences_inside_mappings_and_sequences_are_compared_the_same_way() -> 
         (lambda: have_size(True), TestStreamError, "have_size needs a whole number, 0 or more"),
     ],
 )
-def test_a_value_matcher_refuses(
-    write: Callable[[], object], error: type[Exception], message: str
-) -> None:
+def test_a_value_matcher_refuses(write: Callable[[], object], error: type[Exception], message: str):
     assert refusal(error, write).startswith(message)
 
 
 @pytest.mark.parametrize(
     "matcher", [contain_single_value("joe"), contain_in_any_order(("joe", 1))], ids=repr
 )
-def test_what_is_no_pair_never_comes_out_of_a_stream_of_pairs(
-    results: Results, matcher: Any
-) -> None:
+def test_what_is_no_pair_never_comes_out_of_a_stream_of_pairs(results: Results, matcher: Any):
     assert refusal(TestStreamError, lambda: results.should_not(late(matcher))) == (
         f"{matcher.name}: elements are (key, value) pairs such as "
         '("joe", ["open app"]), got \'joe\''

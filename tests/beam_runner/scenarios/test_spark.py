@@ -309,9 +309,7 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
         p.run()
 
 
-def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(spark: Any, tmp_path: Path):
     folder = tmp_path / "sales"
     rows: Rows = {}
     folder.mkdir()
@@ -341,9 +339,7 @@ def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(
         (["--checkpoint=/c"], r"--checkpoint=/c is for a stream, and this pipeline ends by itself"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused_on_spark(
-    spark: Any, options: list[str], message: str
-) -> None:
+def test_an_option_that_cannot_be_is_refused_on_spark(spark: Any, options: list[str], message: str):
     p = pipeline(*options)
     p | beam.Create([("k", 1)]) | beam.GroupByKey()
     with pytest.raises(PipelineError, match=message):

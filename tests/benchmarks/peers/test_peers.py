@@ -86,9 +86,7 @@ def test_rows_come_out_of_order_by_no_more_than_watermarks_wait(sources: Sources
     assert DELAY_MS / 2 < max(behind) < DELAY_MS
 
 
-def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(
-    sources: Sources,
-) -> None:
+def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(sources: Sources):
     header, *lines = sources.headed.read_text().splitlines()
     files = sorted(path.name for path in sources.parquet.iterdir())
 
@@ -106,9 +104,7 @@ def test_sessions_end_a_gap_after_their_last_row() -> None:
     ]
 
 
-def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(
-    tmp_path: Path,
-) -> None:
+def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(tmp_path: Path):
     (tmp_path / "a.csv").write_text("key,start,end,n,s,time,diff\nann,5,15,2,7,12,1\n")
     (tmp_path / ".b.inprogress").write_text("ann,1,2,3,4\n")
     ann = {"key": "ann", "start": 5, "end": 15, "n": 2, "s": 7}

@@ -165,9 +165,7 @@ def test_a_refused_name_is_logged_once_with_the_argument_that_allows_it(
     ]
 
 
-def test_many_refused_names_do_not_fill_the_log(
-    serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_many_refused_names_do_not_fill_the_log(serve: Serve, caplog: pytest.LogCaptureFixture):
     served = serve()
     for number in range(15):
         assert served.ask(f"n{number}.example")[0] == 421

@@ -283,9 +283,7 @@ def test_names_of_any_kind_are_one_label(name: str, label: str) -> None:
     assert shown.endswith("\n# EOF\n")
 
 
-def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(caplog: pytest.LogCaptureFixture):
     listener = MetricsListener()
     with caplog.at_level(logging.INFO, "beamlike.metrics"):
         listener.started("the query", "first", "sales", 0)

@@ -73,9 +73,7 @@ def test_records_are_cut_as_the_arguments_say(
 
 
 @HOSTS
-def test_files_that_a_collection_names(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_files_that_a_collection_names(host: str, request: pytest.FixtureRequest, tmp_path: Path):
     for name in ("a", "b"):
         (tmp_path / name).write_text(f"head\n{name}1\n")
     with TestPipeline(host, spark=read_by(host, request)) as p:
@@ -178,9 +176,7 @@ def a_stream() -> TestStream:
 
 
 @HOSTS
-def test_a_stream_is_written_by_windows(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_stream_is_written_by_windows(host: str, request: pytest.FixtureRequest, tmp_path: Path):
     with TestPipeline(host, spark=read_by(host, request)) as p:
         windowed = p | a_stream() | beam.WindowInto(beam.window.FixedWindows(10))
         names = windowed | WriteToText(f"{tmp_path}/out", num_shards=2)
