@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException, StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import (
@@ -140,8 +141,6 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
 
 
 def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = sales(spark, GOOD, BAD_ROWS[1][1], BAD_ROWS[5][1])
 
     with pytest.raises(PySparkException) as failed:
@@ -155,8 +154,6 @@ def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
 
 
 def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(SALES)
     stream.start(hourly(stream.frame, on_error="fail", watermark="0 s"))
     assert stream.send(GOOD) == []
@@ -212,8 +209,6 @@ def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(
 
 
 def test_a_sum_that_outgrows_its_type_says_which_one(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = spark.sql(
         "select 'a' shop, '2020-01-01' at, explode(array(9223372036854775807, 1)) price"
     )

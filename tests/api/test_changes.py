@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
@@ -36,8 +37,6 @@ def event(key: str, time: str) -> Row:
 
 def each_way(frame: Any, hows: Iterable[str]) -> Any:
     """The same sessions in one query, rendered in several ways that column ``how`` tells apart."""
-    from pyspark.sql import functions as F
-
     together = None
     for how in hows:
         options = dict(HOWS[how])

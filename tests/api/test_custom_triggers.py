@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
@@ -40,8 +41,6 @@ def event(user: str, time: str, v: int) -> dict[str, Any]:
 def test_it_fires_and_goes_on_from_a_checkpoint_and_another_one_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     events = feed(EVENTS)
     panes = bl.windowed(events.frame, **HOURS)
     plan = " ".join(bl.explain_plan(panes).split())

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 
@@ -85,8 +86,6 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
     sold = bl.stream(sales.frame, timestamp="at", watermark="0 s").select("k", "v")
     returned = bl.stream(returns.frame, timestamp="at", watermark="0 s")
     per_shop = sold.window(TEN_MINUTES).group("k", {"n": bl.sum("v")}, name="per shop", **SMALL)
-    from pyspark.sql import functions as F
-
     back = returned.window(TEN_MINUTES).select("k", (-F.col("v")).cast("long").alias("n"))
     both = bl.flatten([per_shop.select("k", "n"), back])
     total = both.group([], {"n": bl.sum("n")}, name="in all", **SMALL)

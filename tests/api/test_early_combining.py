@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
@@ -65,8 +66,6 @@ def random_batches(seed: int) -> list[list[Row]]:
 
 
 def union(frames: Iterable[tuple[str, Any]]) -> Any:
-    from pyspark.sql import functions as F
-
     together = None
     for how, frame in frames:
         reported = frame.withColumn("how", F.lit(how))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
@@ -75,8 +76,6 @@ def test_a_batch_is_reported_of_as_a_stream_is(spark: Any) -> None:
 
 
 def test_it_goes_with_the_column_pane_wherever_that_goes(events: Any) -> None:
-    from pyspark.sql import functions as F
-
     panes = counted(events)
 
     for frame in (

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, WindowingError
@@ -164,8 +165,6 @@ def test_each_pane_joins_what_it_holds(
 @pytest.mark.usefixtures("utc_session")  # one of its columns is a time of the day
 def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed, lines: Lines) -> None:
     orders, payments, calls = feed(ORDERS), feed(PAYMENTS), feed("who string, at timestamp")
-    from pyspark.sql import functions as F
-
     called = bl.stream(calls.frame, timestamp="at", watermark="0 s").window(SESSIONS)
     together = bl.co_group(
         {

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 import beamlike as bl
 from beamlike.dialects import kafka
@@ -190,8 +192,6 @@ def test_a_key_without_an_equality_that_holds_is_refused_with_what_to_do(
 
 
 def test_a_place_on_earth_is_no_key(spark: Any) -> None:
-    from pyspark.sql import types as T
-
     if not hasattr(T, "GeometryType"):
         pytest.skip("this Spark has no such type")
     struct_field = T.StructField("at", T.TimestampType())
@@ -210,8 +210,6 @@ def test_a_place_on_earth_is_no_key(spark: Any) -> None:
 def test_the_plain_string_that_is_advised_makes_the_groups_of_spark(
     spark: Any, shown: Shown, collation: str, plain: str
 ) -> None:
-    from pyspark.sql import functions as F
-
     rows = spark.sql(f"select timestamp '{AT}' at, explode(array('a', 'A', 'b', 'a ', 'B', 'a')) k")
     collated = rows.withColumn("k", F.collate("k", collation))
     advised = collated.withColumn("k", getattr(F, plain)(F.collate("k", "UTF8_BINARY")))
@@ -244,8 +242,6 @@ def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate
 
 
 def test_strings_of_a_collation_are_values_and_times_as_others_are(spark: Any, shown: Shown):
-    from pyspark.sql import functions as F
-
     texts = spark.sql(f"select '{AT}' at, explode(array('b', 'A', '5')) v")
     rows = texts.select(*(F.collate(name, "UNICODE_CI").alias(name) for name in ("at", "v")))
     panes = bl.windowed(

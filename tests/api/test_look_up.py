@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
@@ -314,8 +315,6 @@ def test_a_window_that_depends_on_the_row_reads_columns_that_the_result_need_not
 
 
 def test_what_cannot_be_looked_up_is_refused_with_the_reason(cars: Any, owners: Any) -> None:
-    from pyspark.sql import functions as F
-
     main = bl.stream(cars, timestamp="at").window(FIVE)
     side = bl.stream(owners, timestamp="since").window(TEN)
     retracting = main.window(accumulation="retracting", allowed_lateness=0)

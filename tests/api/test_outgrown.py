@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 
@@ -45,8 +46,6 @@ def hourly(frame: Any, **changes: Any) -> Any:
 def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
     feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     sales = feed(SALES)
     sales.start(hourly(sales.frame, watermark="0 s", on_error="fail"))
     assert sales.send(sale("ann", "00:01", MOST), sale("bob", "00:01", 1)) == []

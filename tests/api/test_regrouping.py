@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
@@ -40,8 +41,6 @@ def counted(frame: Any, window: Any = TEN, **windowing: Any) -> bl.Stream:
 
 def known(frame: Any) -> bl.Stream:
     """A side input: who was there so far."""
-    from pyspark.sql import functions as F
-
     rows = bl.stream(frame, timestamp="at", watermark="0 s").with_columns({"there": F.lit(True)})
     often = bl.Repeatedly(bl.AfterCount(1))
     return rows.window(bl.GlobalWindows(), trigger=often, accumulation="discarding")
@@ -131,8 +130,6 @@ def test_panes_that_repeat_others_cannot_be_grouped_again(
 
 
 def test_nor_joined_flattened_or_looked_into(streaming: Any) -> None:
-    from pyspark.sql import functions as F
-
     panes = counted(streaming, **SPECULATIVE)
     names = hits(streaming).window(TEN, **SPECULATIVE).with_columns({"name": F.col("user")})
     after = panes.strategy
@@ -219,8 +216,6 @@ def test_in_bounded_data_other_triggers_give_one_pane(
 def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(
     bounded: Any, streaming: Any, shown: Callable[[Any], list[Row]]
 ) -> None:
-    from pyspark.sql import functions as F
-
     last = counted(bounded, **SPECULATIVE).where("n > 0 and pane.is_last")
     assert [(row["n"], row["panes"]) for row in shown(in_all(last).rows)] == [(4, 1)]
     panes = counted(streaming, **SPECULATIVE)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 
@@ -48,8 +49,6 @@ HOURS: dict[str, Any] = {
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     events = feed(EVENTS)
     events.start(bl.windowed(events.frame, **HOURS))
     # The watermark is at 02:50. The first hour waits for late rows, the third for its end.

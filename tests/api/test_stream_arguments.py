@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, UnwiseStrategyWarning, WindowingError
@@ -50,8 +51,6 @@ def per_user(rows: bl.Stream) -> bl.Stream:
 
 
 def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: Shown, lines: Lines):
-    from pyspark.sql import functions as F
-
     for star in ("*", F.col("*"), F.expr("*")):
         more = orders.select(star, F.upper("item").alias("upper"))
         assert more.columns == ["user", "at", "item", "tags", "upper"]
@@ -67,8 +66,6 @@ def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: S
 def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reported(
     orders: bl.Stream, shown: Shown, lines: Lines
 ) -> None:
-    from pyspark.sql import functions as F
-
     by_user = per_user(orders)
     for column in ("items", F.col("items"), F.transform("items", lambda item: item)):
         exploded = by_user.select("user", "items").explode(column, "item")
@@ -96,8 +93,6 @@ def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
 def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(
     feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.sql import functions as F
-
     texts = feed("at timestamp, words array<string>")
     rows = bl.stream(texts.frame, timestamp="at", watermark="0 s").window(TEN)
     by_word = rows.explode("words", "word").group("word", {"n": bl.count()}, **SMALL)
@@ -125,8 +120,6 @@ GENERATORS = [
 @pytest.mark.parametrize("text", GENERATORS)
 @pytest.mark.parametrize("verb", ["select", "with_columns", "explode"])
 def test_rows_of_a_row_are_made_by_explode_alone(orders: bl.Stream, verb: str, text: str) -> None:
-    from pyspark.sql import functions as F
-
     calls: dict[str, Callable[[], Any]] = {
         "select": lambda: orders.select("user", F.expr(text)),
         "with_columns": lambda: orders.with_columns({"tag": F.expr(text)}),
@@ -139,8 +132,6 @@ def test_rows_of_a_row_are_made_by_explode_alone(orders: bl.Stream, verb: str, t
 
 
 def test_functions_of_generators_are_recognised_and_their_names_in_texts_are_not(orders: bl.Stream):
-    from pyspark.sql import functions as F
-
     functions = (
         F.explode("tags"),
         F.explode("tags").alias("tag"),
@@ -165,8 +156,6 @@ def test_functions_of_generators_are_recognised_and_their_names_in_texts_are_not
 
 
 def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
-    from pyspark.sql import functions as F
-
     calls: list[Callable[[], Any]] = [
         lambda: orders.select(F.to_json(F.struct("*"))),
         lambda: orders.with_columns({"hash": F.hash("*", "user")}),
@@ -184,8 +173,6 @@ def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
 
 
 def test_columns_that_the_output_would_overwrite_are_refused(orders: bl.Stream) -> None:
-    from pyspark.sql import functions as F
-
     def text(argument: str, name: str) -> str:
         return f"{argument}: the name {name!r} is needed here; give that column another one"
 
@@ -237,8 +224,6 @@ def growing(spark: Any, value: str) -> bl.Stream:
 
 @pytest.mark.parametrize("verb", ["group", "co_group", "join", "look_up"])
 def test_a_warning_points_to_the_line_of_the_user(spark: Any, verb: str) -> None:
-    from pyspark.sql import functions as F
-
     left = growing(spark, "a").with_columns({"k": F.lit(1)})
     right = growing(spark, "b").with_columns({"k": F.lit(1)})
     calls: dict[str, Callable[[], Any]] = {
@@ -389,8 +374,6 @@ CALLS: dict[str, tuple[type[BeamlikeError], str, Callable[[bl.Stream, bl.Stream]
 
 
 def renamed(rows: bl.Stream, name: str, other: str) -> bl.Stream:
-    from pyspark.sql import functions as F
-
     rest = [known for known in rows.columns if known != name]
     return rows.select(*rest, F.col(name).alias(other))
 

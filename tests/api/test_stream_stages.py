@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
@@ -165,8 +166,6 @@ def test_random_rows_come_out_of_two_groupings_as_in_memory(
     )
 
     events = feed("k string, ms long")
-    from pyspark.sql import functions as F
-
     frame = events.frame.withColumn("at", F.timestamp_millis("ms"))
     # As the expected panes: a window ends a millisecond before the next one begins.
     stream = bl.stream(frame, timestamp="at", watermark=0, resolution="milliseconds")
@@ -236,8 +235,6 @@ def test_panes_are_put_into_windows_anew_by_their_time(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 s").window(TEN_MINUTES)
     by_key = rows.group("k", {"n": bl.count()}, **SMALL)
-    from pyspark.sql import functions as F
-
     hours = by_key.with_columns({"twice": F.col("n") * 2}).window(bl.FixedWindows("1 hour"))
     events.start(hours.group("k", {"panes": bl.count(), "n": bl.sum("twice")}, **SMALL).everything)
     rows_of_an_hour = [event("a", f"00:{minute:02}:00") for minute in (1, 2, 15, 59)]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException, StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
@@ -309,8 +310,6 @@ def test_a_row_of_one_input_that_its_own_window_function_cannot_place_is_dropped
 
 
 def test_a_batch_that_shall_fail_says_what_for(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = bounded(spark, visit("ann", "00:01", "x", 1), visit("ann", "00:02", "x", 13))
     with pytest.raises(PySparkException) as failed:
         windowed(frame, on_error="fail").collect()
@@ -323,8 +322,6 @@ def test_a_batch_that_shall_fail_says_what_for(spark: Any) -> None:
 
 
 def test_a_stream_that_shall_fail_says_what_for(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     visits = feed(VISITS)
     sessions = windowed(
         visits.frame,
@@ -346,8 +343,6 @@ def test_a_stream_that_shall_fail_says_what_for(feed: MakeFeed) -> None:
 
 
 def test_a_flatten_that_shall_fail_says_what_for(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     with pytest.raises(PySparkException) as failed:
         flat(spark, on_error="fail").collect()
     assert (

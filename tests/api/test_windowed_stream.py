@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
@@ -295,8 +296,6 @@ def test_a_query_continues_from_its_checkpoint_as_if_it_had_never_stopped(
 def test_a_checkpoint_of_another_grouping_is_refused_by_name(
     feed: MakeFeed, change: dict[str, Any], difference: str
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(EVENTS)
     stream.start(bl.windowed(stream.frame, **HOURS))
     stream.send(event("ann", "00:05:00", 1))
@@ -317,8 +316,6 @@ def test_a_checkpoint_of_another_grouping_is_refused_by_name(
 
 @pytest.mark.nightly
 def test_a_column_that_changes_its_type_does_not_continue_the_old_state(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(EVENTS)
     call = HOURS | {"aggregate": {"most": bl.max("v")}}
     stream.start(bl.windowed(stream.frame, **call))

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from tests.support.zones import session_zone
@@ -16,8 +17,6 @@ TYPES = ["timestamp", "timestamp_ntz", "date"]
 
 def rows_of(spark: Any, spark_type: str) -> Any:
     """A row at each of the instants, named after it."""
-    from pyspark.sql import functions as F
-
     rows = spark.createDataFrame([*INSTANTS.items()], "name string, ms bigint")
     moment = F.timestamp_millis("ms").cast(spark_type)
     return rows.select("name", moment.alias("moment"), F.lit("2024-05-01 12:00:00").alias("at"))

@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import InputRowError, TestStreamError
@@ -309,8 +310,6 @@ def test_time_comes_from_the_test_however_the_query_is_made_of_its_inputs(spark:
 
 
 def test_expressions_of_spark_are_tested_on_spark(spark: Any) -> None:
-    from pyspark.sql import functions as F
-
     def dear(events: Any) -> Any:
         dear = events.filter(F.col("price") > 10).withColumn("what", F.upper("item"))
         return bl.windowed(
