@@ -1,23 +1,19 @@
 """Queries with ``trigger(availableNow=True)``: they take the backlog as a stream does, and end."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import beamlike as bl
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
 ALL_THERE_IS: dict[str, Any] = {"availableNow": True}
 AS_IT_COMES: dict[str, Any] = {"processingTime": "0 seconds"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 WINDOWS: dict[str, Any] = {
     "key": "user",
     "timestamp": "at",

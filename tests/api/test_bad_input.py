@@ -4,8 +4,7 @@ A call is judged before any data is read: the frames of those tests fail when th
 """
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,13 +19,11 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
+from tests.support.queries.rows import MakeFeed, Row, Shown, counts_of
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
 
 SALES = "shop string, at string, price string"
 GOOD = {"shop": "a", "at": "2020-01-01 00:00:01Z", "price": "1.5"}
@@ -124,14 +121,8 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
     emitted = stream.send(GOOD | {"at": "2020-01-01 02:00:00Z"}, BAD_ROWS[0][1])
     assert in_order(emitted) == in_order([PANE | {"dropped": None}, drops[0]])
 
-    counted: Counter[str] = Counter()
-    for progress in stream.progress:
-        reported = progress.observedMetrics["sales per hour"].asDict()
-        counted.update(
-            {it: reported[it] for it in reported if it.startswith(("panes_", "dropped_"))}
-        )
     # Only what is not 0 is left by the plus.
-    assert +counted == {
+    assert +counts_of(stream, "sales per hour") == {
         "panes_on_time": 1,
         "dropped_bad_timestamp": 5,
         "dropped_null_timestamp": 2,

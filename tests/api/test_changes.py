@@ -1,6 +1,6 @@
 """Results that replace earlier ones: as retractions, as a changelog, and as upserts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -9,12 +9,10 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
+from tests.support.queries.rows import Lines, MakeFeed, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "k string, at timestamp"
 RETRACTING: dict[str, Any] = {

@@ -8,11 +8,10 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.testing import QueryTest, contain_single_value
+from tests.support.queries.rows import SMALL, Row
 
-Row = dict[str, Any]
 HITS = "user string, at timestamp"
 NAMES = "user string, at timestamp, name string"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 EAGER = bl.Repeatedly(bl.AfterCount(1))
 ONCE = bl.AfterWatermark(late=bl.AfterCount(1))
 HOUR = bl.FixedWindows("1 hour")

@@ -1,6 +1,5 @@
 """A trigger of a user's own over a DataFrame: its panes, a restart, and what is refused."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,11 +8,10 @@ from pyspark.errors import StreamingQueryException
 import beamlike as bl
 from beamlike.errors import UnsupportedError
 from tests.support.generated.own_triggers import AfterSpend
+from tests.support.queries.rows import Lines, MakeFeed, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
 
@@ -31,10 +29,6 @@ HOURS: dict[str, Any] = {
     "shards": 2,
     "buckets": 2,
 }
-
-
-def event(user: str, time: str, v: int) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 @pytest.mark.nightly

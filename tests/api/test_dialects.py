@@ -9,11 +9,10 @@ import pytest
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.errors import CombineError, UnsupportedError, WindowingError
 from beamlike.model.combine import Collect, Sum
+from tests.support.queries.rows import MakeFeed, Row
 
 pytestmark = pytest.mark.filterwarnings("error::beamlike.errors.UnwiseStrategyWarning")
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 SMALL: dict[str, Any] = {"shards": 1, "buckets": 1}
 MINUTE = 60_000

@@ -1,7 +1,6 @@
 """All windows of a query come to their end, and the query stops."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,10 @@ from beamlike.beam.transforms.userstate import (
 )
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
+from tests.support.queries.rows import Lines, MakeFeed, event
 from tests.support.refusals import refusal
 
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
-
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 @pytest.mark.spark

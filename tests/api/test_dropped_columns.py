@@ -1,7 +1,6 @@
 """What a dropped row tells: who dropped it, by what, by how much it was late, what it missed."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -9,20 +8,15 @@ import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, counts_of
+from tests.support.queries.rows import of_key as event
+from tests.support.queries.unlucky import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
-
-
-def event(key: str, time: str, v: int = 1) -> Row:
-    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 @pytest.mark.nightly
@@ -112,21 +106,6 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
     ]
 
 
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("window", "options"),
@@ -187,11 +166,7 @@ def test_every_row_is_in_a_pane_or_dropped_and_counted(
     in_panes = sum(row["n"] for row in came if row["pane"])
     assert in_panes + sum(dropped.values()) == sent
     timings = Counter(f"panes_{row['pane']['timing'].lower()}" for row in came if row["pane"])
-    counted: Counter[str] = Counter()
-    for progress in events.progress:
-        shown = progress.observedMetrics["all of them"].asDict()
-        counted.update({it: shown[it] for it in shown if it.startswith(("panes_", "dropped_"))})
-    assert +counted == dropped + timings
+    assert +counts_of(events, "all of them") == dropped + timings
     assert set(dropped) == {
         "dropped_expired",
         "dropped_failed",

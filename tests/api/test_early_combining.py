@@ -1,7 +1,7 @@
 """Rows combined before they reach their shard: the same panes, and less to send."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -10,16 +10,13 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
+from tests.support.queries.unlucky import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 AGGREGATE = {"n": bl.count(), "sum": bl.sum("v"), "most": bl.max("v"), "mean": bl.mean("v")}
 HOWS: dict[str, dict[str, Any]] = {
@@ -191,21 +188,6 @@ def test_bounded_rows_make_the_same_panes(spark: Any, shown: Shown, lines: Lines
     assert {how: lines(came[how]) for how in hows} == dict.fromkeys(hows, plain)
     assert len(plain) > 5
     assert sum(row["n"] for row in came["plain"]) >= len(rows)
-
-
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 @pytest.mark.parametrize("how", HOWS)

@@ -6,7 +6,6 @@ every row that comes after it would be too late.
 
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,10 +16,7 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
+from tests.support.queries.rows import Lines, MakeFeed, Row
 
 SALES = "shop string, at string, n int"
 DAY = 86_400_000

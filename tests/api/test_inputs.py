@@ -1,6 +1,5 @@
 """Where rows come from: each input has a watermark of its own, and keeps its own windows."""
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -28,14 +27,10 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.shard import Shard
 from tests.support.machines.in_shard import DictStore
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row
 from tests.support.refusals import refusal
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
-
 EVENTS = "k string, at timestamp"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 spark_test = pytest.mark.spark
 without_empty_batches = pytest.mark.usefixtures("no_empty_batches")

@@ -1,7 +1,6 @@
 """Streams grouped and joined by a key: their windows merge, and each pane joins what it holds."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from datetime import UTC
 from random import Random
 from typing import Any
@@ -11,19 +10,15 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, WindowingError
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
 from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 ORDERS = "user string, at timestamp, item string"
 PAYMENTS = "payer string, paid timestamp, euros int"
 ON = {"left": "user", "right": "payer"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 SESSIONS = bl.Sessions("10 minutes")
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 EARLY_AND_LATE: dict[str, Any] = {

@@ -13,12 +13,10 @@ from pyspark.sql import types as T
 import beamlike as bl
 from beamlike.dialects import kafka
 from beamlike.errors import ColumnError
+from tests.support.queries.rows import MakeFeed, Row, Shown
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-Shown = Callable[[Any], list[Row]]
-MakeFeed = Callable[[str], Any]
 
 HOUR = bl.FixedWindows("1 hour")
 AT = "2020-01-01 00:00:00Z"

@@ -11,15 +11,13 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from tests.support.queries.rows import SMALL, MakeFeed, Row
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 CARS, OWNERS = "plate string, at timestamp, lane string", "id string, since timestamp, owner string"
 ON = {"main": "plate", "side": "id"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 AT_FOUR = "2020-01-01T00:04:00.000000Z"
 FIVE, TEN = bl.FixedWindows("5 minutes"), bl.FixedWindows("10 minutes")
 

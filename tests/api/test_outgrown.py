@@ -3,20 +3,16 @@
 What both machines make of them is in `tests/hosts/test_outgrown.py`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
+from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 SALES = "shop string, at timestamp, price bigint"
 MOST = 2**63 - 1

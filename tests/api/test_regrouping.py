@@ -10,15 +10,13 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
+from tests.support.queries.rows import SMALL, MakeFeed, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 Windowing = dict[str, Any]
 
 HITS = "user string, at timestamp"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 GAP = bl.Sessions("5 minutes")
 TEN, HOUR = bl.FixedWindows("10 minutes"), bl.FixedWindows("1 hour")
 EARLY_AND_LATE = bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1))

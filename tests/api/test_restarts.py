@@ -4,24 +4,18 @@ Which words may differ is a table of docs/pages/operating.md; `tests/hosts/test_
 example of each of its rows. Here is what Spark has its part in.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
+from tests.support.queries.rows import Lines, MakeFeed, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def clocked(delay: str) -> bl.AfterWatermark:

@@ -9,16 +9,12 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, UnwiseStrategyWarning, WindowingError
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Shown
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN = bl.FixedWindows("10 minutes")
 HOUR = bl.FixedWindows("1 hour")
 

@@ -1,6 +1,5 @@
 """Several groupings in one streaming query: each sees the panes of the one before on time."""
 
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -15,20 +14,15 @@ from beamlike.model.combine import Collect, Count, Sum, Together
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive
 from tests.support.machines.chain import ChainStage, run_chain
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.rows import of_key as event
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 LATE = bl.AfterWatermark(late=bl.AfterCount(1))
-
-
-def event(key: str, time: str, v: int = 1) -> Row:
-    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def span(row: Row) -> str | None:

@@ -1,6 +1,5 @@
 """Functions of a user's own in a grouping: what they are given, and what becomes of a failure."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -9,14 +8,12 @@ from pyspark.errors import PySparkException, StreamingQueryException
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.windows import Window
+from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
+from tests.support.queries.unlucky import SumOfTheLucky
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 VISITS = "k string, at timestamp, page string, v int"
 TEN_MINUTES = bl.FixedWindows("10 minutes")
@@ -31,21 +28,6 @@ def bounded(spark: Any, *rows: Row) -> Any:
     values = [tuple(row.values()) for row in rows]
     texts = spark.createDataFrame(values, "k string, at string, page string, v int")
     return texts.coalesce(1)
-
-
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class SumBelowAHundred(SumOfTheLucky):

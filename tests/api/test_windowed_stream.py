@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -18,17 +17,12 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output
+from tests.support.queries.rows import MakeFeed, Row, counts_of, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int) -> Row:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def pane(
@@ -75,18 +69,6 @@ HOURS: dict[str, Any] = {
 }
 
 
-def metrics(feed: Any, name: str = "beamlike") -> Counter[str]:
-    """The counts of panes and drops in all progress reports of a query, added up."""
-    total: Counter[str] = Counter()
-    for progress in feed.progress:
-        if name in progress.observedMetrics:
-            described = progress.observedMetrics[name].asDict()
-            total.update(
-                {it: described[it] for it in described if it.startswith(("panes_", "dropped_"))}
-            )
-    return total
-
-
 def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -> None:
     stream = feed(EVENTS)
     stream.start(bl.windowed(stream.frame, **HOURS))
@@ -130,7 +112,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
             },
         }
     ]
-    assert metrics(stream) == {
+    assert counts_of(stream) == {
         "panes_early": 1,
         "panes_on_time": 2,
         "panes_late": 1,
