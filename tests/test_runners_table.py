@@ -48,11 +48,11 @@ OUTCOMES: dict[str, list[str]] = {
         "step 2: b [0, 10) ON_TIME last [] at 9",
     ],
     "target_global_no_clamp_3": [
-        "step 1: a [g, l) ON_TIME last 1 at 9223371950454775",
+        "step 1: a global ON_TIME last 1 at 9223371950454775",
     ],
     "target_no_empty_on_time_6": [
-        "step 1: b [g, l) EARLY [1, 2] at 9223371950454775",
-        "step 2: b [g, l) ON_TIME last [] at 9223371950454775",
+        "step 1: b global EARLY [1, 2] at 9223371950454775",
+        "step 2: b global ON_TIME last [] at 9223371950454775",
     ],
     "yaml_fixed_default": [
         "step 1: k [0, 10000) ON_TIME last [1, 2, 3] at 9999",
@@ -140,11 +140,13 @@ def outcome(scenario: Scenario) -> list[str]:
     """All panes and drops, a sentence each."""
     run = run_in_memory(scenario.machine(), scenario.script)
     document = to_document(run)
-    return [*map(_pane, document["panes"]), *map(_drop, document["dropped"])]
+    return [*map(pane_text, document["panes"]), *map(_drop, document["dropped"])]
 
 
-def _pane(pane: dict[str, Any]) -> str:
-    window = "[{}, {})".format(*pane["window"])
+def pane_text(pane: dict[str, Any]) -> str:
+    """A pane of a document of results, in a sentence."""
+    bounds = pane["window"]
+    window = bounds if bounds == "global" else "[{}, {})".format(*bounds)
     value = json.dumps(pane["value"]).replace('"', "'")
     text = f"step {pane['step']}: {pane['key']} {window} {pane['timing']}"
     text += f"{' last' * pane['is_last']} {value} at {pane['timestamp_ms']}"
