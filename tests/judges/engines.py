@@ -60,7 +60,10 @@ class Engine:
 
 @attrs.frozen
 class JavaEngine(Engine):
-    """An engine of the JVM: an adapter in Java, compiled here."""
+    """An engine of the JVM: an adapter in Java, compiled here.
+
+    The second compiler of Java takes more time than it saves: scenarios are short.
+    """
 
     folder: str = ""
     main: str = ""
@@ -68,7 +71,8 @@ class JavaEngine(Engine):
 
     def command(self, cache: Path) -> list[str | Path]:
         path = class_path(_HERE / self.folder, cache)
-        return [*("java", "-Xmx1500m", "-cp", path, self.main), *self.arguments]
+        java = ("java", "-Xmx1500m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        return [*java, "-cp", path, self.main, *self.arguments]
 
 
 @attrs.frozen
