@@ -200,10 +200,7 @@ def test_a_dead_link_and_a_resource_from_elsewhere_are_found(tmp_path: Path) -> 
     assert page.loaded == ["https://example.com/a.js"]
     assert IN_STYLES.findall(
         '@import "//fonts.example.com/a"; url(https://example.com/b.woff)'
-    ) == [
-        "//fonts.example.com/a",
-        "https://example.com/b.woff",
-    ]
+    ) == ["//fonts.example.com/a", "https://example.com/b.woff"]
 
 
 PUBLIC = (

@@ -240,7 +240,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     ]
     # Ben's session closed as stream time came to more than 0 + 5 + 1 minutes.
     assert described(events.send(event("ben", "00:00", "late")), "user") == [
-        "ben dropped 00:00-00:00 at 00:00 expired_window",
+        "ben dropped 00:00-00:00 at 00:00 expired_window"
     ]
     events.stop()
 

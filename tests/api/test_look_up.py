@@ -159,9 +159,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
         return found
 
     assert sent(car("a", "00:01:00"), car("b", "00:02:00"), car("c", "00:03:00")) == []
-    assert sent(owner("b", "00:01:00", "bob")) == [
-        "b 00:02:00 east -> bob in 00:00-00:05, UNKNOWN",
-    ]
+    assert sent(owner("b", "00:01:00", "bob")) == ["b 00:02:00 east -> bob in 00:00-00:05, UNKNOWN"]
     assert sent(car("b", "00:06:00"), owner("b", "00:05:00", "ben")) == [
         "b 00:06:00 east -> ben in 00:05-00:10, UNKNOWN",
         "b 00:06:00 east -> bob in 00:05-00:10, UNKNOWN",
@@ -171,9 +169,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
         "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN",
         "c 00:03:00 east -> None in 00:00-00:05, UNKNOWN",
     ]
-    assert sent(car("a", "00:31:00")) == [
-        "a 00:31:00 east -> ann in 00:30-00:35, UNKNOWN",
-    ]
+    assert sent(car("a", "00:31:00")) == ["a 00:31:00 east -> ann in 00:30-00:35, UNKNOWN"]
     assert sent(car("b", "00:21:00"), car("b", "00:04:00")) == [
         "b 00:21:00 east -> None in 00:20-00:25, UNKNOWN",
         f'look up: expired by 660001 ms {{"plate":"b","at":"{AT_FOUR}","lane":"east"}}',

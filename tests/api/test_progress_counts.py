@@ -80,12 +80,7 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
     events.send(event("ann", "00:30:00"))
 
     # A micro-batch that only Spark's own watermark asks for steps no shard of the first grouping.
-    assert standing(events, "users") == [
-        (1, "00:12"),
-        (None, None),
-        (1, "00:30"),
-        (None, None),
-    ]
+    assert standing(events, "users") == [(1, "00:12"), (None, None), (1, "00:30"), (None, None)]
     assert standing(events, "all") == [(1, "00:12"), (1, "00:30")]
 
 

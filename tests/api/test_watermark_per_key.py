@@ -152,10 +152,10 @@ def restarted(after: Callable[[Any], Any]) -> list[list[str]]:
 
 def test_a_watermark_stays_where_it_was_when_the_rule_for_silence_changes() -> None:
     assert restarted(lambda rows: hours(rows, watermark="0 s")) == [
-        *([], ["a dropped as expired"], [], [], []),
+        *([], ["a dropped as expired"], [], [], [])
     ]
     assert restarted(lambda rows: hours(rows, watermark="30 minutes")) == [
-        *([], ["a dropped as expired"], [], [], []),
+        *([], ["a dropped as expired"], [], [], [])
     ]
 
 

@@ -190,6 +190,6 @@ def test_a_text_in_quotes_means_no_number() -> None:
 def test_texts_are_as_they_are_listed() -> None:
     texts = key_texts(list(SHOPS.values()), 6, in_bytes=False)
     assert texts.to_pylist() == [
-        *("Rome, 3", "Rome, null", "null, 3", "null, 3", "a, b, c", "a, b, c"),
+        *("Rome, 3", "Rome, null", "null, 3", "null, 3", "a, b, c", "a, b, c")
     ]
     assert pc.count_distinct(texts).as_py() == 4

@@ -99,12 +99,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     for clock, updates in shown:
         states, watermark = clocks.update(states, updates, clock)
         watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
-    assert watermarks == [
-        (MIN_TIMESTAMP, MIN_TIMESTAMP),
-        (100, 300),
-        (400, 300),
-        (450, 500),
-    ]
+    assert watermarks == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (100, 300), (400, 300), (450, 500)]
     assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
 
 

@@ -51,7 +51,7 @@ def bill_of(wheel: Path) -> dict[str, Any]:
                 "purl": purl,
                 "hashes": [{"alg": "SHA-256", "content": digest}],
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
-            },
+            }
         },
         "components": components,
         "dependencies": [

@@ -163,10 +163,7 @@ def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
         | beam.CombinePerKey(sum)
     )
 
-    assert collected(to_data_frame(counted, "user string, points long")) == [
-        ("ann", 5),
-        ("joe", 3),
-    ]
+    assert collected(to_data_frame(counted, "user string, points long")) == [("ann", 5), ("joe", 3)]
 
 
 def test_elements_of_a_batch_meet_elements_that_were_created(spark: Any) -> None:

@@ -50,11 +50,7 @@ def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any,
     running.awaitTermination()
 
     found = spark.read.parquet(str(tmp_path / "out")).collect()
-    assert sorted(tuple(row) for row in found) == [
-        ("blue", 105),
-        ("nobody's", 107),
-        ("red", 101),
-    ]
+    assert sorted(tuple(row) for row in found) == [("blue", 105), ("nobody's", 107), ("red", 101)]
     progress = running.recentProgress
     assert [batch["stateOperators"] for batch in progress] == [[]] * 2
     counted = [batch["observedMetrics"]["Games"]["elements"] for batch in progress]

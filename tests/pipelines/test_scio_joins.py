@@ -204,13 +204,7 @@ def test_what_is_no_collection_is_refused(verb: str, name: str, needed: str):
         ("hash_join", [("a", (1, "x")), ("a", (1, "z")), ("a", (2, "x")), ("a", (2, "z"))]),
         (
             "hash_left_outer_join",
-            [
-                ("a", (1, "x")),
-                ("a", (1, "z")),
-                ("a", (2, "x")),
-                ("a", (2, "z")),
-                ("b", (3, None)),
-            ],
+            [("a", (1, "x")), ("a", (1, "z")), ("a", (2, "x")), ("a", (2, "z")), ("b", (3, None))],
         ),
         (
             "hash_full_outer_join",

@@ -49,10 +49,7 @@ def test_a_metric_has_a_value_of_each_step():
     assert values(result.counter_at_steps(SUM)) == {"filter(small)": 6, "map(noted)": 3}
     assert {
         step: value.max for step, value in values(result.distribution_at_steps(SIZES)).items()
-    } == {
-        "filter(small)": 3,
-        "map(noted)": 20,
-    }
+    } == {"filter(small)": 3, "map(noted)": 20}
     assert values(result.gauge_at_steps(LATEST)) == {"filter(small)": 3}
 
 

@@ -164,14 +164,14 @@ BROKEN: list[tuple[CombineFn, list[str]]] = [
         LosesWhatWasMerged(),
         [
             "which two are merged first must not matter, but for the parts [], [] and ['b'] "
-            "merge(merge(a, b), c) gives 'b', and merge(a, merge(b, c)) ''",
+            "merge(merge(a, b), c) gives 'b', and merge(a, merge(b, c)) ''"
         ],
     ),
     (
         CompactsTooMuch(),
         [
             "compact must change no result, but merging the compact accumulators of [] and "
-            "['b', 'a'] gives 'b', and adding all at once 'ba'",
+            "['b', 'a'] gives 'b', and adding all at once 'ba'"
         ],
     ),
 ]

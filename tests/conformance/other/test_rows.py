@@ -54,7 +54,7 @@ Json = dict[str, Any]
 # What Beam Python accepts and Beam Java, and so beamlike, refuses; with the reason.
 JAVA_DIFFERS = {
     "py_may_lose_after_any_all_safe": "in Java AfterFirst finishes with its first firing, "
-    "whatever its parts do",
+    "whatever its parts do"
 }
 
 

@@ -262,13 +262,7 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
     drops = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
     assert [
         (drop.value, drop.nearest_session and spelled(drop.nearest_session)) for drop in drops
-    ] == [
-        (5, "[0,25)"),
-        (6, "[0,25)"),
-        (5, None),
-        (14, None),
-        (16, None),
-    ]
+    ] == [(5, "[0,25)"), (6, "[0,25)"), (5, None), (14, None), (16, None)]
 
 
 # -- names of sessions -----------------------------------------------------------------------

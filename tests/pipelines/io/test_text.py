@@ -94,10 +94,7 @@ def test_files_that_a_collection_names(host: str, request: pytest.FixtureRequest
         ({}, {"out-00000-of-00001": "1\n2\n3\n4\n5\n"}),
         (
             {"num_shards": 2, "file_name_suffix": ".txt", "header": "h", "footer": "f"},
-            {
-                "out-00000-of-00002.txt": "h\n1\n3\n5\nf\n",
-                "out-00001-of-00002.txt": "h\n2\n4\nf\n",
-            },
+            {"out-00000-of-00002.txt": "h\n1\n3\n5\nf\n", "out-00001-of-00002.txt": "h\n2\n4\nf\n"},
         ),
         ({"shard_name_template": ""}, {"out": "1\n2\n3\n4\n5\n"}),
         ({"append_trailing_newlines": False}, {"out-00000-of-00001": "12345"}),

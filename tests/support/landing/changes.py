@@ -7,17 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = [
-    "SCHEMA",
-    "Row",
-    "at",
-    "batch",
-    "gone",
-    "lost",
-    "put",
-    "random_batch",
-    "standing_after",
-]
+__all__ = ["SCHEMA", "Row", "at", "batch", "gone", "lost", "put", "random_batch", "standing_after"]
 
 Row = dict[str, Any]
 
