@@ -14,8 +14,6 @@ from typing import Any, Final
 from tests.conformance.beamlike_conformance.scenarios import load_scenarios
 from tests.test_runners_table import POINTS, named, outcome, pane_text
 
-__all__ = ["sentences", "write_rows"]
-
 PLAYER: Final = Path(__file__).resolve().parents[1] / "judges" / "beam_python" / "adapter.py"
 
 

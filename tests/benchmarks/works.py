@@ -39,8 +39,6 @@ from tests.benchmarks.queries import (
     native_twice,
 )
 
-__all__ = ["ENGINES", "SWEEPS", "Bar", "Contender", "Engine", "Work", "all_works"]
-
 Engine = Literal["beamlike", "native", "per-key", "floor"]
 ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key", "floor")
 

@@ -9,8 +9,6 @@ import attrs
 
 from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
 
-__all__ = ["FORMATS", "Format"]
-
 _OF_CONNECT: Final = (
     *(("grpcio", "1.85.3"), ("grpcio-status", "1.85.3"), ("zstandard", "0.25.0")),
 )

@@ -15,8 +15,6 @@ from tests.cluster.archive import Packed
 from tests.cluster.network import Network, network
 from tests.cluster.quota import limited_to
 
-__all__ = ["DRIVER", "EXECUTOR", "WORKERS", "Cluster", "cluster", "wait_until"]
-
 MASTER: Final = "master"
 DRIVER: Final = "driver"
 EXECUTOR: Final = "CoarseGrainedExecutorBackend"

@@ -16,20 +16,6 @@ from tests.crash.surroundings import CHECKSUMS, FILES, FORMAT, Surroundings, sur
 from tests.crash.unsteady import unsteady
 from tests.crash.works import WORKS
 
-__all__ = [
-    "Kill",
-    "Plan",
-    "Round",
-    "deck",
-    "failures",
-    "judged",
-    "kill_until_done",
-    "kills_of",
-    "note",
-    "note_kill",
-    "rounds",
-]
-
 
 @attrs.frozen
 class Kill:

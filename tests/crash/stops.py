@@ -12,8 +12,6 @@ from tests.crash.processes import Child, ChildFailed
 from tests.crash.unsteady import dying_at
 from tests.crash.work import KEEPS_ITS_LOG
 
-__all__ = ["BEGUN", "ENDED", "run_until"]
-
 BEGUN: Final = r"rename after .*/checkpoint/offsets/{batch}"
 """Spark has noted that the micro-batch has begun; nothing has come to the sink."""
 

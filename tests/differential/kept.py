@@ -19,8 +19,6 @@ import attrs
 
 from tests.exhaustive.progress import Lines, digest_of
 
-__all__ = ["CHUNK", "Checked", "Chunk", "Search", "parser_of"]
-
 B = TypeVar("B")
 
 CHUNK: Final = 250

@@ -14,17 +14,6 @@ from typing import Final
 
 import attrs
 
-__all__ = [
-    "BESIDE_PYSPARK",
-    "NotHere",
-    "Requirement",
-    "cache_folder",
-    "class_path",
-    "environment",
-    "has_environment",
-    "run",
-]
-
 _LAST_LINES: Final = 15
 
 BESIDE_PYSPARK: Final = (

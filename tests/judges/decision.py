@@ -9,8 +9,6 @@ import attrs
 from tests.conformance.beamlike_conformance.comparing import canonical
 from tests.conformance.beamlike_conformance.scenarios import Scenario
 
-__all__ = ["Answer", "Decision", "agree_without"]
-
 Answer = Mapping[str, Any]
 """What an engine gives out for a scenario or a case, as in a document of results."""
 

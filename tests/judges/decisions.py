@@ -20,8 +20,6 @@ from tests.judges.flink_algorithm import BEHIND, ORPHANS, rows_of_operator
 from tests.judges.kafka_algorithm import rows_of_stores
 from tests.judges.python_decisions import PYTHON_DECISIONS
 
-__all__ = ["DECISIONS", "Decision", "accidents_of", "decisions_of", "scenario_inside", "turns_on"]
-
 _BEAMS: Final = ("beam_java", "beam_core")
 
 

@@ -9,8 +9,6 @@ import attrs
 
 from tests.judges.building import Requirement, class_path, environment, run
 
-__all__ = ["ENGINES", "Engine", "JavaEngine", "PythonEngine"]
-
 _HERE: Final = Path(__file__).parent
 
 

@@ -19,19 +19,6 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
 
-__all__ = [
-    "ALL_KEYS",
-    "CLOCK",
-    "COMPOSITES",
-    "EXPIRY",
-    "HOLD",
-    "PATCHES",
-    "SESSIONS",
-    "TICK",
-    "TIMERS",
-    "TIMING",
-]
-
 EXPIRY: Final = "python expiry"
 """Nothing happens as a window expires but what the trigger wants."""
 TIMERS: Final = "python timers"

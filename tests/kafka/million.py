@@ -18,8 +18,6 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["Event", "drive", "events", "expected", "run_and_kill"]
-
 EVENTS: Final = int(os.environ.get("BEAMLIKE_EVENTS", "1000000"))
 USERS: Final = max(20, EVENTS // 500)
 HOURS: Final = 6

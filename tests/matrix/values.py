@@ -5,8 +5,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["LENGTH", "TYPES", "ValuesOfType"]
-
 LENGTH: Final = 6
 """How many values a type has, nulls at their end among them."""
 

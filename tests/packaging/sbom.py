@@ -18,8 +18,6 @@ from typing import Any, Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-__all__ = ["LOCK", "bill_of", "locked_versions"]
-
 LOCK: Final = Path(__file__).resolve().parents[2] / ".ci" / "requirements.lock"
 _NAMESPACE: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of URLs, RFC 4122
 

@@ -54,21 +54,6 @@ from tests.support.machines.laws import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = [
-    "EITHER_MACHINE",
-    "KEYS",
-    "LAWS",
-    "Broken",
-    "Case",
-    "broken_in_memory",
-    "broken_laws",
-    "broken_on_spark",
-    "broken_streams",
-    "case_of",
-    "differences",
-    "streams_of",
-]
-
 KEYS: Final = 40
 """Keys of a case of streams, each a scenario."""
 

@@ -29,8 +29,6 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy
 
-__all__ = ["From", "any_pipeline"]
-
 Pairs = PCollection[tuple[str, int]]
 
 

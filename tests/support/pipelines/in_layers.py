@@ -25,8 +25,6 @@ from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import Store
 
-__all__ = ["run_in_letters", "run_side_by_side"]
-
 
 class _Store(Store):
     """What a shard remembers of a node."""

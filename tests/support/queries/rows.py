@@ -4,11 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-__all__ = [
-    *("SMALL", "Lines", "MakeFeed", "Row", "Shown"),
-    *("counts_of", "event", "observed", "of_key"),
-]
-
 Row = dict[str, Any]
 
 MakeFeed = Callable[[str], Any]

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from beamlike.model.combine import CombineFn
 
-__all__ = ["SumOfTheLucky"]
-
 
 class SumOfTheLucky(CombineFn):
     """A sum that cannot take a 13."""
