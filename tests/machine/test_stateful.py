@@ -1,6 +1,5 @@
 """`ApplyPerKey`: a function with a memory for each key and window."""
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
@@ -38,7 +37,6 @@ from beamlike.runtime.script import Arrive, Output, Script
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
-from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 from tests.support.refusals import refusal
 
 W = IntervalWindow
@@ -403,35 +401,3 @@ def test_each_element_is_taken_once_in_each_window_in_order_or_dropped(random: R
     machine, script = any_machine(random), of_pairs(any_script(random))
 
     assert list(run_in_memory(machine, script).outputs) == seen_by_an_onlooker(machine, script)
-
-
-@law
-@given(chance)
-def test_a_restart_before_any_event_changes_nothing(random: Random) -> None:
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
-
-    assert run_in_memory(restarted, script) == run_in_memory(machine, script)
-
-
-@law
-@given(chance)
-def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(random: Random):
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    lazy = run_lazily(machine, script)
-
-    eager = run_in_memory(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
-    assert (lazy.states, lazy.past_wakes) == ({}, ())
-
-
-@law
-@given(chance)
-def test_it_does_not_matter_how_arrivals_are_cut_into_bundles(random: Random) -> None:
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    cut, origin = cut_bundles(script, lambda: random.randint(1, 3))
-
-    whole = run_in_memory(machine, script).outputs
-    pieces = run_in_memory(machine, cut).outputs
-    renumbered = tuple(Output(origin[o.step], o.key, o.effect) for o in pieces)
-    assert in_any_order(renumbered) == in_any_order(whole)

@@ -32,7 +32,6 @@ from tests.support.refusals import refusal
 FIRST = ("00:00:00", "00:01:00")
 OTHER = ("00:03:00", "00:04:00")
 JOE_2, JOE_3, BEN_2 = ("joe", ["a", "b"]), ("joe", ["a", "b", "c"]), ("ben", ["x", "y"])
-JOE_D = ("joe", ["d"])
 
 
 def test_in_only_pane_fails_if_a_window_has_several_panes(results: Results) -> None:
