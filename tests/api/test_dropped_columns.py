@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from tests.support.queries.rows import SMALL, Lines, MakeFeed, counts_of
 from tests.support.queries.rows import of_key as event
-from tests.support.queries.unlucky import SumOfTheLucky
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 

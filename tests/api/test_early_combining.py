@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from beamlike.errors import WindowingError
 from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
-from tests.support.queries.unlucky import SumOfTheLucky
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,8 @@ import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.windows import Window
 from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
-from tests.support.queries.unlucky import SumOfTheLucky
 from tests.support.refusals import refusal
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 

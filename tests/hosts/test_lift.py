@@ -28,7 +28,7 @@ from beamlike.runtime.stepping import choose_machine
 from tests.support.examples import examples
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.every_aggregate import bind, every_aggregate
-from tests.support.queries.unlucky import SumOfTheLucky
+from tests.support.sums import SumOfTheLucky
 
 NUMBER = pa.int64()
 YEAR_20000 = 568_971_820_800_000

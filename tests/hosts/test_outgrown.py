@@ -27,6 +27,7 @@ from beamlike.runtime.stepping import stepper_of
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.rows_of_outputs import Row, combined, panes, plan_of, table
+from tests.support.sums import Added
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
@@ -218,19 +219,6 @@ def test_combined_rows_that_make_it_too_much_are_dropped_together() -> None:
 
 
 # -- functions of a user's own ------------------------------------------------------------------
-
-
-class Added(CombineFn):
-    """A sum of any size."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class Kept(Added):

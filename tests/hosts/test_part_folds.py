@@ -25,6 +25,7 @@ from beamlike.runtime.plan import Part
 from beamlike.runtime.row_values import fold_of_part, inputs_of_part
 from tests.support.examples import examples
 from tests.support.machines.every_aggregate import bind, every_aggregate
+from tests.support.sums import Added
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12)
@@ -170,15 +171,9 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     assert fold.extract(woken).to_pylist() == [[3, None], [5]]
 
 
-class Own(CombineFn):
-    def create(self) -> int:
-        return 0
-
+class Own(Added):
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + 2 * len(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class Special(Sum):

@@ -8,7 +8,7 @@ import pytest
 
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.metrics import DistributionData, Metrics
-from beamlike.errors import PipelineError, TransformError
+from beamlike.errors import PipelineError
 from beamlike.scio import ScioContext
 from beamlike.testing import (
     PaneAssertionError,
@@ -180,11 +180,6 @@ def test_a_run_ends_with_one_error() -> None:
 
     with pytest.raises(PipelineError, match="a run ends with one"), run_with_context() as sc:
         expect_two(sc)
-
-
-def test_an_error_that_no_one_expects_is_raised() -> None:
-    with pytest.raises(TransformError, match="division by zero"), run_with_context() as sc:
-        expect(sc.parallelize([0]).map(lambda number: 1 / number)).to(have_size(1))
 
 
 # -- overrides ---------------------------------------------------------------------------------
