@@ -29,7 +29,6 @@ from tests.support.sums import Added
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12)
-UNITS = T.DayTimeIntervalType()
 
 COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
     "tiny": (T.ByteType(), [1, -128, 127]),

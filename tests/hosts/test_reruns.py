@@ -29,8 +29,6 @@ WHOLE: Final = {"n": bl.count(), "sum": bl.sum("points")}
 ORDERED: Final = {**WHOLE, "share": bl.sum("share"), "all": bl.collect("points")}
 """These depend on the order of rows: their bytes differ from attempt to attempt."""
 
-Row = dict[str, Any]
-
 
 def shuffled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -35,8 +35,6 @@ _NOON_S: Final = 1_577_880_000
 _KILLED_AFTER: Final = (2, 7, 13)
 """How many micro-batches are committed when the driver is killed."""
 _SECONDS: Final = 2400
-
-Result = dict[str, Any]
 
 
 @attrs.frozen

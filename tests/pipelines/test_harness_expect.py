@@ -48,7 +48,6 @@ from beamlike.testing import (
 from tests.support.pipelines.counted_words import windowed_words, word_counts
 
 FIRST = ("00:00:00", "00:01:00")
-SECOND = ("00:01:00", "00:02:00")
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ from beamlike.testing import (
 from tests.support.refusals import refusal
 
 FIRST = ("00:00:00", "00:01:00")
-OTHER = ("00:03:00", "00:04:00")
 JOE_2, JOE_3, BEN_2 = ("joe", ["a", "b"]), ("joe", ["a", "b", "c"]), ("ben", ["x", "y"])
 
 

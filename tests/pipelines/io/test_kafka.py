@@ -10,7 +10,6 @@ from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, Un
 from beamlike.hosts import kafka_connector
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
-STRING = "org.apache.kafka.common.serialization.StringDeserializer"
 
 
 def test_kafka_is_for_spark() -> None:
