@@ -102,9 +102,7 @@ key 7
     assert capsys.readouterr().out == f"== b\n{words}== c: the third\n{words}"
 
 
-def test_elements_without_a_key_can_be_asked_for(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_elements_without_a_key_can_be_asked_for(capsys: Any, tmp_path: Path):
     both = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in ("joe", None)]}]
     file = written(tmp_path, a_scenario(steps=both))
 
@@ -218,9 +216,7 @@ def test_a_scenario_that_fails_is_status_1_and_the_others_are_explained(
 
 
 @pytest.mark.parametrize("format", ["table", "timeline"])
-def test_replay_explains_below_what_it_shows(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, format: str
-) -> None:
+def test_replay_explains_below_what_it_shows(capsys: Any, tmp_path: Path, format: str):
     file = written(tmp_path, a_scenario())
     assert main(["replay", file, "--format", format]) == 0
     shown, verdict = capsys.readouterr().out.split("\nnothing expected\n")

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,7 @@ def write(folder: Path, scenario: str, *names: str) -> Path:
     return folder
 
 
-def test_the_scenario_of_the_help_can_be_run_as_it_is(
-    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_scenario_of_the_help_can_be_run_as_it_is(tmp_path: Path, scenario: str, capsys: Any):
     file = tmp_path / "scenario.json"
     file.write_text(scenario, encoding="utf-8")
 
@@ -92,9 +91,7 @@ beamlike: not run, it cannot be read: {folder}/open.json
     )
 
 
-def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(tmp_path: Path, capsys: Any):
     folder = write(tmp_path, "{}", *(f"{number}.json" for number in range(9)))
 
     assert main(["replay", str(folder)]) == 2

@@ -97,9 +97,7 @@ def test_a_script_reads_and_writes_where_its_arguments_say(host: tuple[str, ...]
     ]
 
 
-def test_the_host_counts_more_than_the_runner_of_the_script(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_host_counts_more_than_the_runner_of_the_script(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path,
         """\
@@ -118,9 +116,7 @@ def test_the_host_counts_more_than_the_runner_of_the_script(
     assert capsys.readouterr().out == "1\nlocal __main__ True\n"
 
 
-def test_the_host_counts_in_every_thread_of_the_script(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_host_counts_in_every_thread_of_the_script(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path,
         """\
@@ -158,9 +154,7 @@ def test_what_was_there_before_is_there_afterwards(tmp_path: Path) -> None:
     assert (list(sys.path), list(sys.argv), dict(os.environ)) == before
 
 
-def test_a_module_beside_the_script_and_its_own_arguments(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_beside_the_script_and_its_own_arguments(tmp_path: Path, capsys: Any):
     a_script(tmp_path, "import apache_beam as beam\nname = beam.__name__\n", "helper_of_job.py")
     script = a_script(
         tmp_path, "import sys\nimport helper_of_job\nprint(helper_of_job.name, sys.argv[1:])\n"
@@ -211,9 +205,7 @@ def test_the_traceback_begins_in_the_script(tmp_path: Path) -> None:
     ]
 
 
-def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path, "import apache_beam as beam\nbeam.io.ReadFromBigQuery(table='a.b')\n"
     )
@@ -230,17 +222,13 @@ def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(
         (lambda folder: folder, "{path} is a folder; write the path of a Python file"),
     ],
 )
-def test_what_is_no_script(
-    make: Any, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_script(make: Any, problem: str, tmp_path: Path, capsys: Any):
     path = make(tmp_path)
     assert main(["run", str(path)]) == 2
     assert capsys.readouterr().err == f"beamlike: {problem.format(path=path)}\n"
 
 
-def test_arguments_without_the_dashes_before_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arguments_without_the_dashes_before_them(tmp_path: Path, capsys: Any):
     script = a_script(tmp_path, "print('ran')\n")
     assert main(["run", script, "--input", "x"]) == 2
     printed = capsys.readouterr()

@@ -77,9 +77,7 @@ def test_a_function_that_cannot_be_is_refused_with_its_place(changed: dict[str, 
     assert problem in refused(**changed)
 
 
-def test_a_replay_names_the_function_and_what_it_brought_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replay_names_the_function_and_what_it_brought_out(tmp_path: Path, capsys: Any):
     file = tmp_path / "one.json"
     file.write_text(json.dumps(ONE), encoding="utf-8")
 
@@ -91,9 +89,7 @@ def test_a_replay_names_the_function_and_what_it_brought_out(
     assert said.endswith("as expected\n\n1 scenario: 1 as expected\n")
 
 
-def test_what_explains_triggers_has_nothing_to_say_of_a_function(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_explains_triggers_has_nothing_to_say_of_a_function(tmp_path: Path, capsys: Any):
     file, page = tmp_path / "one.json", tmp_path / "page.html"
     file.write_text(json.dumps(ONE), encoding="utf-8")
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -124,9 +125,7 @@ def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path) 
     assert cold_cpu >= warm_cpu > 0.1, "processes below the engine's count"
 
 
-def test_wrong_sessions_fail_and_no_time_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_sessions_fail_and_no_time_is_kept(tmp_path: Path, capsys: Any):
     assert timed(peer("wrong in the second run"), tmp_path) == 1
 
     assert "the sessions are wrong" in capsys.readouterr().out
