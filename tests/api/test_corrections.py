@@ -9,6 +9,7 @@ import beamlike as bl
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.testing import QueryTest, contain_single_value
 from tests.support.queries.rows import SMALL, Row
+from tests.support.refusals import refusal
 
 HITS = "user string, at timestamp"
 NAMES = "user string, at timestamp, name string"
@@ -247,9 +248,7 @@ REFUSED: dict[str, tuple[Callable[[Any], bl.Stream], str]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_taken_back_is_refused_with_what_to_use(what: str) -> None:
     job, says = REFUSED[what]
-    with pytest.raises(UnsupportedError) as error:
-        QueryTest(job, HITS)
-    assert str(error.value) == says
+    assert refusal(UnsupportedError, lambda: QueryTest(job, HITS)) == says
 
 
 @pytest.mark.parametrize("machine", ["columnar", "reference"])

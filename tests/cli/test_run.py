@@ -12,6 +12,7 @@ import pytest
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.cli import main
 from beamlike.errors import PipelineError
+from tests.support.refusals import refusal
 
 WORD_COUNT = """\
     import argparse
@@ -139,9 +140,7 @@ def test_a_variable_of_the_environment_says_where_all_pipelines_run(
     assert Pipeline(runner="SparkRunner").host == "memory"
 
     monkeypatch.setenv("BEAMLIKE_HOST", "flink")
-    with pytest.raises(PipelineError) as refused:
-        Pipeline().run()
-    assert str(refused.value) == (
+    assert refusal(PipelineError, Pipeline().run) == (
         "the environment variable BEAMLIKE_HOST must be memory, local or spark, got 'flink'"
     )
 

@@ -18,6 +18,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.pages import PageContents
 from tests.support.examples import examples
 from tests.support.machines.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.usefixtures("another_worker")
 
@@ -170,10 +171,7 @@ def test_a_missing_blob_is_named(lost: int, limit: Limit, another_worker: Worker
     del shard.store.buckets[lost]
     another_worker()
 
-    with pytest.raises(StateError) as refused:
-        shard.step(new=[12])
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: shard.step(new=[12])) == (
         f"the state names blob {lost} of a shard, and it is not there; the checkpoint is damaged: "
         "continue from a copy of it, or start with a new checkpointLocation"
     )

@@ -20,6 +20,7 @@ from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.script import Arrive
 from tests.support.machines.in_shard import run_in_shard
+from tests.support.refusals import refusal
 
 Keys = Mapping[str, pa.ChunkedArray]
 
@@ -180,9 +181,7 @@ def test_json_that_no_key_could_be_means_none(typed: str) -> None:
 
 
 def test_a_text_in_quotes_means_no_number() -> None:
-    with pytest.raises(StateError) as refusal:
-        chosen(saved(7), '"7"')
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: chosen(saved(7), '"7"')) == (
         "no window of the key '\"7\"' is open after batch 0; the only key is '7'"
     )
 

@@ -52,6 +52,7 @@ from tests.support.beam_python import loses_in_beam_python
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, gap_of_number
+from tests.support.refusals import refusal
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()
@@ -468,8 +469,6 @@ def test_where_no_pane_is_empty_there_is_nothing_to_show() -> None:
 
 @pytest.mark.parametrize("given", [None, FixedWindows(5), "1 hour"])
 def test_what_is_no_strategy_has_no_report(given: Any) -> None:
-    with pytest.raises(WindowingError) as refused:
-        report(given)
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: report(given)) == (
         f'report needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), got {given!r}'
     )

@@ -29,6 +29,7 @@ from beamlike.testing import (
     is_not_empty,
 )
 from beamlike.testing.pipelines.beam_matchers import equal_to_approx
+from tests.support.refusals import refusal
 
 FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
 
@@ -232,9 +233,7 @@ def test_matchers_are_functions_too() -> None:
         (is_empty(), [1], "[] == [1]"),
         (is_not_empty(), [], "pcol is empty"),
     ):
-        with pytest.raises(BeamAssertException) as failed:
-            matcher(elements)
-        assert str(failed.value) == f"Failed assert: {said}"
+        assert refusal(BeamAssertException, matcher, elements) == (f"Failed assert: {said}")
 
 
 def test_rows_are_equal_to_named_tuples() -> None:
