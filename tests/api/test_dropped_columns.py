@@ -62,9 +62,9 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
     }
     # One that no session is near; and one that would have made the session of b longer.
     assert lines(events.send(event("c", "00:01:59.999"), event("b", "00:02:00"))) == [
-        'dropped by sessions, expired: {"k": "b", "v": 1} | timestamp 00:02, watermark 00:12, '
+        'dropped by sessions, expired: {"k":"b","v":1} | timestamp 00:02, watermark 00:12, '
         "missed_ms 1, window 00:02-00:12, count 1",
-        'dropped by sessions, expired: {"k": "c", "v": 1} | timestamp 00:01:59.999, '
+        'dropped by sessions, expired: {"k":"c","v":1} | timestamp 00:01:59.999, '
         "watermark 00:12, missed_ms 2, window 00:01:59.999-00:11:59.999, count 1",
     ]
     assert lines(events.send(event("b", "01:00:00"))) == [
@@ -89,13 +89,13 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
     assert lines(sales.settle()) == ["6 | 00:00-00:10 ON_TIME 0 last"]
     sales.put(event("a", "00:09:00", 8))
     assert lines(sales.settle()) == [
-        'dropped by per shop, expired: {"k": "a", "v": 8} | timestamp 00:09, watermark 00:25, '
+        'dropped by per shop, expired: {"k":"a","v":8} | timestamp 00:09, watermark 00:25, '
         "missed_ms 900001, window 00:00-00:10, count 1"
     ]
     # The returns are at 00:31. The total waits for the sales, which are at 00:25.
     returns.put(event("b", "00:12:00", 4), event("c", "00:20:00", 6))
     assert lines(sales.settle()) == [
-        'dropped by in all, expired: {"n": -4} | timestamp 00:12, watermark 00:25, '
+        'dropped by in all, expired: {"n":-4} | timestamp 00:12, watermark 00:25, '
         "missed_ms 300001, window 00:10-00:20, count 1"
     ]
     sales.put(event("z", "02:00:00"))
