@@ -73,7 +73,7 @@ def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock
     assert lines(first) == ["ann 1 | 00:00-01:00 ON_TIME 0"]
     assert lines(second) == [
         "ann 1 | 02:00-03:00 ON_TIME 0",
-        'dropped by hours, expired: {"user": "ann"} | timestamp 00:10, watermark 02:50, missed_ms '
+        'dropped by hours, expired: {"user":"ann"} | timestamp 00:10, watermark 02:50, missed_ms '
         "3000001, window 00:00-01:00, count 1",
     ]
     assert lines(third) == [
