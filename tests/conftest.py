@@ -21,13 +21,7 @@ from tests.support.browser import CHROMIUM, headless_chromium
 from tests.support.examples import AT_NIGHT, ONE_OF, examples
 from tests.support.landing.servers import postgres_programs
 from tests.support.sharing import is_shared, longest_first, put_in_groups, share_well
-from tests.support.zones import (
-    add_zone_option,
-    session_zone,
-    set_zone,
-    zone_in_words,
-    zone_of_run,
-)
+from tests.support.zones import add_zone_option, session_zone, set_zone, zone_in_words, zone_of_run
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]

@@ -115,9 +115,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, environment: Environment) -> 
     return folder
 
 
-def test_a_page_that_links_to_nothing_stops_the_build(
-    tmp_path: Path, environment: Environment
-) -> None:
+def test_a_page_that_links_to_nothing_stops_the_build(tmp_path: Path, environment: Environment):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "index.md").write_text("# A page\n\n[Nowhere](nowhere.md)\n")
     (tmp_path / "docs").mkdir()
@@ -202,10 +200,7 @@ def test_a_dead_link_and_a_resource_from_elsewhere_are_found(tmp_path: Path) -> 
     assert page.loaded == ["https://example.com/a.js"]
     assert IN_STYLES.findall(
         '@import "//fonts.example.com/a"; url(https://example.com/b.woff)'
-    ) == [
-        "//fonts.example.com/a",
-        "https://example.com/b.woff",
-    ]
+    ) == ["//fonts.example.com/a", "https://example.com/b.woff"]
 
 
 PUBLIC = (

@@ -38,21 +38,17 @@ OUTCOMES: dict[str, list[str]] = {
         "step 0: k [0, 100) EARLY [1, 2, 3, 4, 5] at 99",
         "step 2: k [0, 100) EARLY [6, 7] at 99",
     ],
-    "edge_never_with_lateness": [
-        "step 3: k [0, 10) ON_TIME last [1, 2] at 9",
-    ],
+    "edge_never_with_lateness": ["step 3: k [0, 10) ON_TIME last [1, 2] at 9"],
     "edge_two_keys": [
         "step 0: a [0, 10) EARLY [1, 3] at 9",
         "step 1: b [0, 10) EARLY [2, 4] at 9",
         "step 2: a [0, 10) ON_TIME last [] at 9",
         "step 2: b [0, 10) ON_TIME last [] at 9",
     ],
-    "target_global_no_clamp_3": [
-        "step 1: a [g, l) ON_TIME last 1 at 9223371950454775",
-    ],
+    "target_global_no_clamp_3": ["step 1: a global ON_TIME last 1 at 9223371950454775"],
     "target_no_empty_on_time_6": [
-        "step 1: b [g, l) EARLY [1, 2] at 9223371950454775",
-        "step 2: b [g, l) ON_TIME last [] at 9223371950454775",
+        "step 1: b global EARLY [1, 2] at 9223371950454775",
+        "step 2: b global ON_TIME last [] at 9223371950454775",
     ],
     "yaml_fixed_default": [
         "step 1: k [0, 10000) ON_TIME last [1, 2, 3] at 9999",
@@ -64,18 +60,10 @@ OUTCOMES: dict[str, list[str]] = {
         "step 2: baz [0, 60000) ON_TIME last 2 at 59999",
         "step 3: 'foo' dropped, expired",
     ],
-    "edge_pt_exact_delay": [
-        "step 2: k [0, 1000) EARLY [1] at 999",
-    ],
-    "edge_pt_fires_after_end_of_window": [
-        "step 2: k [0, 10) ON_TIME [1] at 9",
-    ],
-    "afterprocessingtime_merging": [
-        "step 4: k [1, 13) EARLY last [1, 3] at 12",
-    ],
-    "quirk_pt_align_before_offset": [
-        "step 2: k [0, 100000) EARLY [1] at 99999",
-    ],
+    "edge_pt_exact_delay": ["step 2: k [0, 1000) EARLY [1] at 999"],
+    "edge_pt_fires_after_end_of_window": ["step 2: k [0, 10) ON_TIME [1] at 9"],
+    "afterprocessingtime_merging": ["step 4: k [1, 13) EARLY last [1, 3] at 12"],
+    "quirk_pt_align_before_offset": ["step 2: k [0, 100000) EARLY [1] at 99999"],
     "blog_hist_speculative_earliest": [
         "step 3: jack [0, 780000) EARLY ['open app', 'open product', 'add to cart'] at 0",
         "step 5: jack [0, 1170000) EARLY "
@@ -98,9 +86,7 @@ OUTCOMES: dict[str, list[str]] = {
         "step 1: k [1, 11) ON_TIME last [1] at 10",
         "step 3: k [8, 18) ON_TIME last [8] at 17",
     ],
-    "edge_session_two_new_late_pure_eow": [
-        "step 1: k [1, 12) LATE last [1, 2] at 11",
-    ],
+    "edge_session_two_new_late_pure_eow": ["step 1: k [1, 12) LATE last [1, 2] at 11"],
     "pytrig_sessions_after_count_g1": [
         "step 2: k [1000, 25000) EARLY last ['a', 'b', 'c'] at 24999",
         "step 4: k [30000, 41000) EARLY last ['s', 't'] at 40999",
@@ -140,11 +126,13 @@ def outcome(scenario: Scenario) -> list[str]:
     """All panes and drops, a sentence each."""
     run = run_in_memory(scenario.machine(), scenario.script)
     document = to_document(run)
-    return [*map(_pane, document["panes"]), *map(_drop, document["dropped"])]
+    return [*map(pane_text, document["panes"]), *map(_drop, document["dropped"])]
 
 
-def _pane(pane: dict[str, Any]) -> str:
-    window = "[{}, {})".format(*pane["window"])
+def pane_text(pane: dict[str, Any]) -> str:
+    """A pane of a document of results, in a sentence."""
+    bounds = pane["window"]
+    window = bounds if bounds == "global" else "[{}, {})".format(*bounds)
     value = json.dumps(pane["value"]).replace('"', "'")
     text = f"step {pane['step']}: {pane['key']} {window} {pane['timing']}"
     text += f"{' last' * pane['is_last']} {value} at {pane['timestamp_ms']}"

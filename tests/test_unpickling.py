@@ -125,12 +125,7 @@ def test_what_opens_none_is_not_taken_for_it() -> None:
 
 
 def test_what_reads_checkpoints_and_scenarios_for_people_opens_none_but_for_plain_values() -> None:
-    by_people = (
-        "beamlike/inspect/state/",
-        "beamlike/cli/",
-        "beamlike/viz/",
-        "testing/scenarios/",
-    )
+    by_people = ("beamlike/inspect/state/", "beamlike/cli/", "beamlike/viz/", "testing/scenarios/")
     # It makes numbers, texts and the like of a pickle, and nothing that needs code.
     plain = "beamlike/inspect/state/functions.py"
     assert [name for name in OPENED if name.startswith(by_people)] == [plain]

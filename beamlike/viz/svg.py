@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from beamlike.palette.colours import STRIPE, TIMINGS, Palette, Timing, timing_of
+from beamlike.palette.colours import STRIPE, TIMINGS, Palette, TimingStyle, timing_of
 from beamlike.viz.cells import columns
 from beamlike.viz.scene import Fate
 
@@ -196,7 +196,7 @@ def patterns(palette: Palette) -> str:
     return element("defs", {}, "".join(written))
 
 
-def _pattern_id(palette: Palette, look: Timing) -> str:
+def _pattern_id(palette: Palette, look: TimingStyle) -> str:
     """What the pattern is called: a page may hold pictures of both palettes."""
     return f"{look.tone}-on-{palette.paper[1:]}"
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import Row
+from pyspark.sql import functions as F
 
 from beamlike.inspect.queries.progress import observed_metrics
 
@@ -110,8 +112,6 @@ class Feed:
         reports = list(self.query.recentProgress)
         if hasattr(self._spark, "sparkContext"):
             return reports
-        from pyspark.sql import Row
-
         for report in reports:
             observed = observed_metrics(json.loads(report.json))
             report["observedMetrics"] = {
@@ -145,8 +145,6 @@ def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def as_json(frame: Any) -> Rows:
-    from pyspark.sql import functions as F
-
     row = F.to_json(F.struct("*"), IN_UTC)
     return [json.loads(text) for (text,) in frame.select(row).collect()]
 

@@ -90,7 +90,7 @@ class Everything:
 
     def process(
         self, it: Any, key: Any, timestamp: Any, window: Any, last: Any, pages: Any, users: Any,
-        by_page: Any, soon: Any, later: Any,
+        by_page: Any, soon: Any, later: Any
     ) -> Any:  # fmt: skip
         before = last.read()
         last.write((before or 0) + 1)

@@ -34,9 +34,7 @@ class Running:
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-def test_after_a_grouping_rows_are_its_panes_and_before_one_they_are_grouped(
-    restarts: bool,
-) -> None:
+def test_after_a_grouping_rows_are_its_panes_and_before_one_they_are_grouped(restarts: bool):
     def job(views: Any) -> Any:
         minutes = stream(views, MINUTES).group(["user", "page"], {"n": bl.count()}, **SMALL)
         hours = minutes.window(HOURS).apply_per_key("user", Running(), "sum long", **SMALL)

@@ -88,9 +88,7 @@ def standing(rows: list[Row]) -> list[tuple[str, int, int, int]]:
     return sorted((*key, n) for key, n in found.items())
 
 
-def test_the_table_has_the_visits_that_stand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_table_has_the_visits_that_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folders = [tmp_path / name for name in ("in", "definitions", "conf", "classes", "tables")]
     inbox, definitions, conf, classes, tables = folders
     for folder in folders:

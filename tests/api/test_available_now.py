@@ -1,23 +1,19 @@
 """Queries with ``trigger(availableNow=True)``: they take the backlog as a stream does, and end."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import beamlike as bl
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
 ALL_THERE_IS: dict[str, Any] = {"availableNow": True}
 AS_IT_COMES: dict[str, Any] = {"processingTime": "0 seconds"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 WINDOWS: dict[str, Any] = {
     "key": "user",
     "timestamp": "at",
@@ -156,9 +152,7 @@ def test_a_join_goes_on_without_a_silent_side(
 @pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
-def test_a_join_has_early_panes_by_the_clock(
-    feed: MakeFeed, lines: Lines, trigger: dict[str, Any]
-) -> None:
+def test_a_join_has_early_panes_by_the_clock(feed: MakeFeed, lines: Lines, trigger: dict[str, Any]):
     """A pane is due a millisecond after its first row: before the next micro-batch's rows."""
     events, others = feed(EVENTS), feed("name string, on timestamp, w int")
 

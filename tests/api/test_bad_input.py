@@ -4,11 +4,11 @@ A call is judged before any data is read: the frames of those tests fail when th
 """
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException, StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import (
@@ -19,12 +19,11 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
+from tests.support.queries.rows import MakeFeed, Row, Shown, counts_of
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
 
 SALES = "shop string, at string, price string"
 GOOD = {"shop": "a", "at": "2020-01-01 00:00:01Z", "price": "1.5"}
@@ -122,14 +121,8 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
     emitted = stream.send(GOOD | {"at": "2020-01-01 02:00:00Z"}, BAD_ROWS[0][1])
     assert in_order(emitted) == in_order([PANE | {"dropped": None}, drops[0]])
 
-    counted: Counter[str] = Counter()
-    for progress in stream.progress:
-        reported = progress.observedMetrics["sales per hour"].asDict()
-        counted.update(
-            {it: reported[it] for it in reported if it.startswith(("panes_", "dropped_"))}
-        )
     # Only what is not 0 is left by the plus.
-    assert +counted == {
+    assert +counts_of(stream, "sales per hour") == {
         "panes_on_time": 1,
         "dropped_bad_timestamp": 5,
         "dropped_null_timestamp": 2,
@@ -139,8 +132,6 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
 
 
 def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = sales(spark, GOOD, BAD_ROWS[1][1], BAD_ROWS[5][1])
 
     with pytest.raises(PySparkException) as failed:
@@ -154,8 +145,6 @@ def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
 
 
 def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(SALES)
     stream.start(hourly(stream.frame, on_error="fail", watermark="0 s"))
     assert stream.send(GOOD) == []
@@ -172,9 +161,7 @@ def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> 
 
 
 @pytest.mark.parametrize("kind", ["date", "timestamp", "timestamp_ntz"])
-def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(
-    spark: Any, shown: Shown, kind: str
-) -> None:
+def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, shown: Shown, kind: str):
     frame = spark.sql(
         f"""
         select 'a' shop, timestamp '2020-01-01 00:00:01Z' at, cast('2020-05-05' as {kind}) due
@@ -213,8 +200,6 @@ def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(
 
 
 def test_a_sum_that_outgrows_its_type_says_which_one(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = spark.sql(
         "select 'a' shop, '2020-01-01' at, explode(array(9223372036854775807, 1)) price"
     )
@@ -333,11 +318,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
         "the result would have two columns called 'window' (it has window, window, n, timestamp, "
         "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
     ),
-    (
-        {"key": ["shop", "shop"]},
-        ColumnError,
-        "key: column 'shop' is named twice; leave one out",
-    ),
+    ({"key": ["shop", "shop"]}, ColumnError, "key: column 'shop' is named twice; leave one out"),
     # aggregates
     (
         {"aggregate": {}},
@@ -433,19 +414,15 @@ def test_a_call_that_cannot_work_is_refused_before_any_data_is_read(
 
 
 def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
-    with pytest.raises(ColumnError) as wrong:
-        hourly([1, 2])
-
-    assert str(wrong.value) == "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
+    assert refusal(ColumnError, lambda: hourly([1, 2])) == (
+        "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
+    )
 
 
 def test_the_name_that_is_needed_inside_is_refused(spark: Any) -> None:
     frame = spark.sql("select 'a' shop, timestamp '2020-01-01' at, 1 __beamlike_event_time")
 
-    with pytest.raises(ColumnError) as wrong:
-        hourly(frame, aggregate={"n": bl.count()})
-
-    assert str(wrong.value) == (
+    assert refusal(ColumnError, lambda: hourly(frame, aggregate={"n": bl.count()})) == (
         "the name '__beamlike_event_time' is needed here; rename that column of df"
     )
 
@@ -529,19 +506,14 @@ def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, show
 def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", "3.5.1")
 
-    with pytest.raises(EnvironmentProblem) as wrong:
-        hourly(unread, aggregate={"n": bl.count()})
-
-    assert str(wrong.value) == (
+    assert refusal(EnvironmentProblem, lambda: hourly(unread, aggregate={"n": bl.count()})) == (
         "the Spark host needs PySpark 4.1 or later, and this is 3.5.1; run: "
         'pip install -U "pyspark>=4.1"'
     )
 
 
 @pytest.mark.nightly
-def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(
-    feed: MakeFeed,
-) -> None:
+def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(feed: MakeFeed):
     stream = feed("shop string, at string, order_id long, note string")
     stream.start(
         bl.windowed(
@@ -572,10 +544,7 @@ def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones
 
 
 def test_split_says_which_frames_it_takes(unread: Any) -> None:
-    with pytest.raises(ColumnError) as refusal:
-        bl.split(hourly(unread))
-
-    assert str(refusal.value) == (
+    assert refusal(ColumnError, lambda: bl.split(hourly(unread))) == (
         'split takes a frame made with windowed(..., output="all"); this one has no column '
         "'dropped'"
     )

@@ -1,17 +1,16 @@
 """Names and schemas that a frame may well have, and that must not get in the way."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import beamlike as bl
+from tests.support.queries.rows import MakeFeed, Shown
 from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
 
-Shown = Callable[[Any], list[dict[str, Any]]]
-MakeFeed = Callable[[str], Any]
 
 STRANGE = ["a.b", "two words", "tick`ed", "`quoted`", "żółw", "key_0", "ts", "hash", "reason"]
 

@@ -8,11 +8,11 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.testing import QueryTest, contain_single_value
+from tests.support.queries.rows import SMALL, Row
+from tests.support.refusals import refusal
 
-Row = dict[str, Any]
 HITS = "user string, at timestamp"
 NAMES = "user string, at timestamp, name string"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 EAGER = bl.Repeatedly(bl.AfterCount(1))
 ONCE = bl.AfterWatermark(late=bl.AfterCount(1))
 HOUR = bl.FixedWindows("1 hour")
@@ -248,9 +248,7 @@ REFUSED: dict[str, tuple[Callable[[Any], bl.Stream], str]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_taken_back_is_refused_with_what_to_use(what: str) -> None:
     job, says = REFUSED[what]
-    with pytest.raises(UnsupportedError) as error:
-        QueryTest(job, HITS)
-    assert str(error.value) == says
+    assert refusal(UnsupportedError, lambda: QueryTest(job, HITS)) == says
 
 
 @pytest.mark.parametrize("machine", ["columnar", "reference"])

@@ -1,18 +1,17 @@
 """A trigger of a user's own over a DataFrame: its panes, a restart, and what is refused."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
 from tests.support.generated.own_triggers import AfterSpend
+from tests.support.queries.rows import Lines, MakeFeed, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
 
@@ -32,16 +31,10 @@ HOURS: dict[str, Any] = {
 }
 
 
-def event(user: str, time: str, v: int) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
-
-
 @pytest.mark.nightly
 def test_it_fires_and_goes_on_from_a_checkpoint_and_another_one_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     events = feed(EVENTS)
     panes = bl.windowed(events.frame, **HOURS)
     plan = " ".join(bl.explain_plan(panes).split())

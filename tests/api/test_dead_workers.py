@@ -16,6 +16,7 @@ from beamlike.hosts.failed_starts import ADVICE_ON_DEAD_WORKERS, advice_on
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.store.largest import words_of_largest
 from beamlike.testing import QueryTest
+from tests.support.sums import Added
 
 SCHEMA = "device string, at timestamp, n int"
 READINGS = [
@@ -113,22 +114,13 @@ def test_what_spark_says_of_a_dead_worker_leads_to_memory_and_to_its_last_step(
     assert advice_on(words) == f"{ADVICE_ON_DEAD_WORKERS}; its last step was 'hours', group 7"
 
 
-class Exits(bl.CombineFn):
+class Exits(Added):
     """Ends its process for a number."""
-
-    def create(self) -> int:
-        return 0
 
     def add(self, accumulator: int, values: Any, timestamps: Any) -> int:
         if 13 in values:
             os._exit(1)
-        return accumulator + sum(values)
-
-    def merge(self, one: int, other: int) -> int:
-        return one + other
-
-    def extract(self, accumulator: int) -> int:
-        return accumulator
+        return super().add(accumulator, values, timestamps)
 
 
 @pytest.mark.nightly

@@ -41,9 +41,7 @@ def first_rows(rows: list[tuple[str | None, int]], window: bl.WindowFn, **option
 
 @pytest.mark.parametrize("time", ["event", "processing"])
 @given(rows=st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(0, 30)), max_size=30))
-def test_the_first_row_of_each_key_and_window_goes_on(
-    rows: list[tuple[str, int]], time: str
-) -> None:
+def test_the_first_row_of_each_key_and_window_goes_on(rows: list[tuple[str, int]], time: str):
     found = first_rows(rows, bl.FixedWindows("5 minutes"), time=time).rows
     first: dict[tuple[str, int], int] = {}
     for number, (key, minute) in enumerate(rows):

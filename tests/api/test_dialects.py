@@ -9,11 +9,10 @@ import pytest
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.errors import CombineError, UnsupportedError, WindowingError
 from beamlike.model.combine import Collect, Sum
+from tests.support.queries.rows import MakeFeed, Row
 
 pytestmark = pytest.mark.filterwarnings("error::beamlike.errors.UnwiseStrategyWarning")
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 SMALL: dict[str, Any] = {"shards": 1, "buckets": 1}
 MINUTE = 60_000
@@ -219,12 +218,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(
         PAGES.on_dataframe(
-            events.frame,
-            key="user",
-            value="page",
-            timestamp="at",
-            returns="array<string>",
-            **SMALL,
+            events.frame, key="user", value="page", timestamp="at", returns="array<string>", **SMALL
         )
     )
     assert described(
@@ -246,7 +240,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     ]
     # Ben's session closed as stream time came to more than 0 + 5 + 1 minutes.
     assert described(events.send(event("ben", "00:00", "late")), "user") == [
-        "ben dropped 00:00-00:00 at 00:00 expired_window",
+        "ben dropped 00:00-00:00 at 00:00 expired_window"
     ]
     events.stop()
 

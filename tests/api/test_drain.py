@@ -1,7 +1,6 @@
 """All windows of a query come to their end, and the query stops."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,10 @@ from beamlike.beam.transforms.userstate import (
 )
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
-
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
+from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.refusals import refusal
 
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 @pytest.mark.spark
@@ -186,10 +180,7 @@ def test_a_folder_without_a_checkpoint_is_refused_and_nothing_is_read(tmp_path: 
         def trigger(self, **how: object) -> None:
             raise AssertionError("the query must not start")
 
-    with pytest.raises(StateError) as refused:
-        bl.drain(Writer(), tmp_path / "mistyped")  # type: ignore[arg-type]
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: bl.drain(Writer(), tmp_path / "mistyped")) == (
         f"{tmp_path / 'mistyped'} is no checkpoint of a query that has run: it has no offsets; "
         "give the folder that the query has as checkpointLocation"
     )
@@ -197,10 +188,7 @@ def test_a_folder_without_a_checkpoint_is_refused_and_nothing_is_read(tmp_path: 
 
 
 def test_panes_without_their_sink_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(StateError) as refused:
-        bl.drain(object(), checkpoint(tmp_path))  # type: ignore[arg-type]
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: bl.drain(object(), checkpoint(tmp_path))) == (
         "drain takes what starts the query, got object; pass "
         "panes.writeStream.foreachBatch(save), with the sink that it has had"
     )
@@ -255,10 +243,7 @@ def test_a_mark_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_micro_batch_that_broke_off_has_to_run_first(tmp_path: Path) -> None:
     path = checkpoint(tmp_path, done=False)
 
-    with pytest.raises(StateError) as refused:
-        mark_end(str(path))
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: mark_end(str(path))) == (
         f"micro-batch 10 of the checkpoint {path} has not run to its end: start the query once "
         "more, until it waits for data, stop it, and drain it then"
     )
@@ -273,15 +258,10 @@ def test_a_micro_batch_that_broke_off_has_to_run_first(tmp_path: Path) -> None:
     ],
     ids=["version", "nothing", "no JSON", "no facts", "a list", "a number", "deep", "a text"],
 )
-def test_offsets_that_are_kept_otherwise_are_refused(
-    tmp_path: Path, offsets: str, version: str
-) -> None:
+def test_offsets_that_are_kept_otherwise_are_refused(tmp_path: Path, offsets: str, version: str):
     path = checkpoint(tmp_path, offsets=offsets)
 
-    with pytest.raises(StateError) as refused:
-        mark_end(str(path))
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: mark_end(str(path))) == (
         f"the offsets of the checkpoint {path} are of {version}, and only 'v1' is known here; to "
         "end its windows, send rows whose time is past them"
     )
@@ -290,10 +270,7 @@ def test_offsets_that_are_kept_otherwise_are_refused(
 def test_the_checkpoint_of_a_pipeline_has_a_drain_of_its_own(tmp_path: Path) -> None:
     checkpoint(tmp_path / "query")
 
-    with pytest.raises(StateError) as refused:
-        mark_end(str(tmp_path))
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: mark_end(str(tmp_path))) == (
         f"{tmp_path} is the checkpoint of a pipeline; run the pipeline, and call drain() of what "
         "run() returns"
     )

@@ -1,27 +1,22 @@
 """What a dropped row tells: who dropped it, by what, by how much it was late, what it missed."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, counts_of
+from tests.support.queries.rows import of_key as event
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
-
-
-def event(key: str, time: str, v: int = 1) -> Row:
-    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 @pytest.mark.nightly
@@ -67,9 +62,9 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
     }
     # One that no session is near; and one that would have made the session of b longer.
     assert lines(events.send(event("c", "00:01:59.999"), event("b", "00:02:00"))) == [
-        'dropped by sessions, expired: {"k": "b", "v": 1} | timestamp 00:02, watermark 00:12, '
+        'dropped by sessions, expired: {"k":"b","v":1} | timestamp 00:02, watermark 00:12, '
         "missed_ms 1, window 00:02-00:12, count 1",
-        'dropped by sessions, expired: {"k": "c", "v": 1} | timestamp 00:01:59.999, '
+        'dropped by sessions, expired: {"k":"c","v":1} | timestamp 00:01:59.999, '
         "watermark 00:12, missed_ms 2, window 00:01:59.999-00:11:59.999, count 1",
     ]
     assert lines(events.send(event("b", "01:00:00"))) == [
@@ -85,8 +80,6 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
     sold = bl.stream(sales.frame, timestamp="at", watermark="0 s").select("k", "v")
     returned = bl.stream(returns.frame, timestamp="at", watermark="0 s")
     per_shop = sold.window(TEN_MINUTES).group("k", {"n": bl.sum("v")}, name="per shop", **SMALL)
-    from pyspark.sql import functions as F
-
     back = returned.window(TEN_MINUTES).select("k", (-F.col("v")).cast("long").alias("n"))
     both = bl.flatten([per_shop.select("k", "n"), back])
     total = both.group([], {"n": bl.sum("n")}, name="in all", **SMALL)
@@ -96,13 +89,13 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
     assert lines(sales.settle()) == ["6 | 00:00-00:10 ON_TIME 0 last"]
     sales.put(event("a", "00:09:00", 8))
     assert lines(sales.settle()) == [
-        'dropped by per shop, expired: {"k": "a", "v": 8} | timestamp 00:09, watermark 00:25, '
+        'dropped by per shop, expired: {"k":"a","v":8} | timestamp 00:09, watermark 00:25, '
         "missed_ms 900001, window 00:00-00:10, count 1"
     ]
     # The returns are at 00:31. The total waits for the sales, which are at 00:25.
     returns.put(event("b", "00:12:00", 4), event("c", "00:20:00", 6))
     assert lines(sales.settle()) == [
-        'dropped by in all, expired: {"n": -4} | timestamp 00:12, watermark 00:25, '
+        'dropped by in all, expired: {"n":-4} | timestamp 00:12, watermark 00:25, '
         "missed_ms 300001, window 00:10-00:20, count 1"
     ]
     sales.put(event("z", "02:00:00"))
@@ -111,21 +104,6 @@ def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines:
         "-3 | 00:30-00:40 ON_TIME 0 last",
         "3 | 00:20-00:30 ON_TIME 0 last",
     ]
-
-
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 @pytest.mark.nightly
@@ -188,11 +166,7 @@ def test_every_row_is_in_a_pane_or_dropped_and_counted(
     in_panes = sum(row["n"] for row in came if row["pane"])
     assert in_panes + sum(dropped.values()) == sent
     timings = Counter(f"panes_{row['pane']['timing'].lower()}" for row in came if row["pane"])
-    counted: Counter[str] = Counter()
-    for progress in events.progress:
-        shown = progress.observedMetrics["all of them"].asDict()
-        counted.update({it: shown[it] for it in shown if it.startswith(("panes_", "dropped_"))})
-    assert +counted == dropped + timings
+    assert +counts_of(events, "all of them") == dropped + timings
     assert set(dropped) == {
         "dropped_expired",
         "dropped_failed",

@@ -1,24 +1,23 @@
 """Rows combined before they reach their shard: the same panes, and less to send."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
+from tests.support.refusals import refusal
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 AGGREGATE = {"n": bl.count(), "sum": bl.sum("v"), "most": bl.max("v"), "mean": bl.mean("v")}
 HOWS: dict[str, dict[str, Any]] = {
@@ -65,8 +64,6 @@ def random_batches(seed: int) -> list[list[Row]]:
 
 
 def union(frames: Iterable[tuple[str, Any]]) -> Any:
-    from pyspark.sql import functions as F
-
     together = None
     for how, frame in frames:
         reported = frame.withColumn("how", F.lit(how))
@@ -170,9 +167,7 @@ def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_bounded_rows_make_the_same_panes(
-    spark: Any, shown: Shown, lines: Lines, name: str
-) -> None:
+def test_bounded_rows_make_the_same_panes(spark: Any, shown: Shown, lines: Lines, name: str):
     rows = [tuple(row.values()) for batch in random_batches(3) for row in batch]
     frame = spark.createDataFrame(rows, "k string, at string, v int").repartition(3)
     hows = hows_of(name)
@@ -194,21 +189,6 @@ def test_bounded_rows_make_the_same_panes(
     assert {how: lines(came[how]) for how in hows} == dict.fromkeys(hows, plain)
     assert len(plain) > 5
     assert sum(row["n"] for row in came["plain"]) >= len(rows)
-
-
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -259,10 +239,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         LIFT | FANOUT,
         "lift and hot_key_fanout both combine rows before they are grouped; leave one out",
     ),
-    (
-        {"hot_key_fanout": 0},
-        "hot_key_fanout must be a whole number of 1 or more, got 0",
-    ),
+    ({"hot_key_fanout": 0}, "hot_key_fanout must be a whole number of 1 or more, got 0"),
     (
         LIFT | {"timestamp_combiner": "earliest"},
         BEFORE + "timestamp_combiner='earliest' needs the time of each",
@@ -292,9 +269,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "text"), REFUSED, ids=[text[-60:] for _, text in REFUSED])
-def test_what_needs_each_row_is_not_combined_early(
-    unread: Any, changes: dict[str, Any], text: str
-) -> None:
+def test_what_needs_each_row_is_not_combined_early(unread: Any, changes: dict[str, Any], text: str):
     call = {"window": TEN_MINUTES} | changes
     with pytest.raises(WindowingError) as wrong:
         bl.windowed(unread, key="k", timestamp="at", aggregate=AGGREGATE, **call)
@@ -302,6 +277,4 @@ def test_what_needs_each_row_is_not_combined_early(
 
     options = {name: call.pop(name) for name in ("lift", "hot_key_fanout") if name in call}
     rows = bl.stream(unread, timestamp="at").window(**call)
-    with pytest.raises(WindowingError) as wrong:
-        rows.group("k", AGGREGATE, **options)
-    assert str(wrong.value) == text
+    assert refusal(WindowingError, lambda: rows.group("k", AGGREGATE, **options)) == text

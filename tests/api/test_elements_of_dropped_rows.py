@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 
@@ -60,8 +61,6 @@ class Raising(bl.WindowFn):
 def test_every_type_comes_back_from_a_row_that_was_refused_and_from_one_that_failed(
     spark: Any, ansi: str
 ) -> None:
-    from pyspark.sql import functions as F
-
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     try:
@@ -95,8 +94,6 @@ def test_every_type_comes_back_from_a_row_that_was_refused_and_from_one_that_fai
 
 
 def test_maps_of_other_keys_come_back_from_their_entries(spark: Any) -> None:
-    from pyspark.sql import functions as F
-
     values = [F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in MAPS.items()]
     nested = "named_struct('m', array(map(1, map(2, map('a', map(x'00', 3))), 4, null), null))"
     rows = spark.range(1).select(F.lit("a").alias("k"), *values, F.expr(nested).alias("deep"))
@@ -131,15 +128,11 @@ def test_maps_of_other_keys_come_back_from_their_entries(spark: Any) -> None:
 
 def as_text(rows: Any) -> Any:
     """Rows in which each map is the text of its entries."""
-    from pyspark.sql import functions as F
-
     return rows.select(*(F.map_entries(name).alias(name) for name in rows.columns))
 
 
 def shown(rows: Any) -> list[str]:
     """Rows as texts, to the last bit and digit."""
-    from pyspark.sql import functions as F
-
     exact = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"}
     texts = [F.to_json(F.struct(F.col(name)), exact) for name in rows.columns]
     return sorted("|".join(row) for row in rows.select(*texts).collect())

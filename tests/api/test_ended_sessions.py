@@ -8,11 +8,10 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.rows import SMALL, Row
 from tests.support.queries.saved_locally import saved_stages
 
-Row = dict[str, Any]
 CLICKS = "user string, at timestamp, event string"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 VISITS = bl.Sessions("30 minutes", ends_with="logout")
 ON_BOTH = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
 

@@ -99,9 +99,7 @@ EARLIEST_FIRST = {
 
 
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
-def test_of_rows_that_are_equal_by_a_column_the_earliest_counts_whenever_it_arrives(
-    machine: Any,
-) -> None:
+def test_of_rows_that_are_equal_by_a_column_the_earliest_counts_whenever_it_arrives(machine: Any):
     for order in itertools.permutations(SCORES):
         names, scores, places, times = zip(*order, strict=True)
         at = pa.array([datetime.fromisoformat(f"2024-01-01T{time}Z") for time in times])

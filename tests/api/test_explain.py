@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
@@ -75,8 +76,6 @@ def test_a_batch_is_reported_of_as_a_stream_is(spark: Any) -> None:
 
 
 def test_it_goes_with_the_column_pane_wherever_that_goes(events: Any) -> None:
-    from pyspark.sql import functions as F
-
     panes = counted(events)
 
     for frame in (
@@ -110,9 +109,7 @@ def test_why_it_is_the_reference_machine_is_reported(events: Any) -> None:
     assert headline(of_mine) == COLUMNAR
 
 
-def test_the_columnar_machine_is_refused_where_it_cannot_do_it_before_a_query_starts(
-    events: Any,
-) -> None:
+def test_the_columnar_machine_is_refused_where_it_cannot_do_it_before_a_query_starts(events: Any):
     with pytest.raises(UnsupportedError, match=r'machine="columnar" cannot do this: .* leave the'):
         counted(events, bl.Sessions(gap_of), window_input="v", machine="columnar")
 

@@ -13,6 +13,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import TooManyFailuresError, UserFunctionError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.sums import Added
 
 Row = dict[str, Any]
 SCHEMA = "user string, at timestamp, v long, bad boolean"
@@ -24,19 +25,13 @@ class Mute(Exception):
         raise LookupError("no words")
 
 
-class Failing(bl.CombineFn):
+class Failing(Added):
     """A sum that fails in many ways: by the value."""
-
-    def create(self) -> int:
-        return 0
 
     def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
         for value in values:
             fail(value)
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
+        return super().add(accumulator, values, timestamps)
 
 
 def fail(value: int) -> None:
@@ -246,9 +241,7 @@ def test_a_share_is_refused_that_is_none_or_has_no_effect() -> None:
     )
 
 
-def test_a_failure_is_logged_once_with_the_users_traceback(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_failure_is_logged_once_with_the_users_traceback(caplog: pytest.LogCaptureFixture):
     query = QueryTest(sums(Misspelt()), SCHEMA)
     with caplog.at_level(logging.WARNING, "beamlike.panes"):
         query.send(row(1), row(2))

@@ -6,7 +6,6 @@ every row that comes after it would be too late.
 
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,10 +16,7 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[Row]], list[str]]
+from tests.support.queries.rows import Lines, MakeFeed, Row
 
 SALES = "shop string, at string, n int"
 DAY = 86_400_000
@@ -93,9 +89,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_one_row_of_the_far_future_takes_nothing_from_the_others(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed, lines: Lines):
     stream = feed(SALES)
     stream.start(hourly(stream.frame))
 
@@ -106,7 +100,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(
         stream.send(sale("01:30"), {"shop": "b", "at": "0001-01-01 00:00:00Z", "n": 5})
     ) == [
         "a 3 | 00:00-01:00 ON_TIME 0 last",
-        'dropped by beamlike, expired: {"shop": "b", "n": 5} | '
+        'dropped by beamlike, expired: {"shop":"b","n":5} | '
         "timestamp 0001-01-01T00:00:00.000Z, watermark 00:20, missed_ms 63713431200001, "
         "window 0001-01-01T00:00:00.000Z-0001-01-01T01:00:00.000Z, count 1",
     ]
@@ -160,9 +154,7 @@ def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_the_watermark_of_a_pipeline_is_guarded_too(
-    spark: Any, feed: MakeFeed, tmp_path: Any
-) -> None:
+def test_the_watermark_of_a_pipeline_is_guarded_too(spark: Any, feed: MakeFeed, tmp_path: Any):
     stream = feed(SALES)
     pipeline = beam.Pipeline()
     rows = pipeline | beam.FromDataFrame(stream.frame, timestamp="at", watermark="0 s")
@@ -215,9 +207,7 @@ FIVE = bl.FixedWindows("5 minutes")
 @pytest.mark.spark
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 @pytest.mark.parametrize("face", ["windowed", "stream", "advancing"])
-def test_one_clock_ahead_takes_no_row_of_the_other_devices(
-    feed: MakeFeed, face: str, ahead: int
-) -> None:
+def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face: str, ahead: int):
     stream = feed(SIGNALS)
     lateness = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
     if face == "windowed":

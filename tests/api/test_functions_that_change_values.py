@@ -1,12 +1,13 @@
 """Functions that change in place what they are given: all else that holds it stays as it is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 import beamlike as bl
 from beamlike.testing import QueryTest
+from tests.support.sums import Added, AddedInSteps
 
 ROWS = "k string, at timestamp, xs array<int>"
 MACHINES = pytest.mark.parametrize("machine", ["auto", "reference"])
@@ -21,33 +22,18 @@ def drained(items: list[Any]) -> int:
     return count
 
 
-class Draining(bl.CombineFn):
+class Draining(Added):
     """How many items there are. It takes them out of its elements."""
-
-    def create(self) -> int:
-        return 0
 
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + sum(map(drained, values))
 
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
-
-class DrainingInSteps:
+class DrainingInSteps(AddedInSteps):
     """As `Draining`, in the shape of Beam Python."""
-
-    def create_accumulator(self) -> int:
-        return 0
 
     def add_input(self, accumulator: int, element: list[Any]) -> int:
         return accumulator + drained(element)
-
-    def merge_accumulators(self, accumulators: Iterable[int]) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int) -> int:
-        return accumulator
 
 
 class Careless(bl.CombineFn):

@@ -1,27 +1,24 @@
 """Streams grouped and joined by a key: their windows merge, and each pane joins what it holds."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from datetime import UTC
 from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, WindowingError
+from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
+from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 ORDERS = "user string, at timestamp, item string"
 PAYMENTS = "payer string, paid timestamp, euros int"
 ON = {"left": "user", "right": "payer"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 SESSIONS = bl.Sessions("10 minutes")
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 EARLY_AND_LATE: dict[str, Any] = {
@@ -163,8 +160,6 @@ def test_each_pane_joins_what_it_holds(
 @pytest.mark.usefixtures("utc_session")  # one of its columns is a time of the day
 def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed, lines: Lines) -> None:
     orders, payments, calls = feed(ORDERS), feed(PAYMENTS), feed("who string, at timestamp")
-    from pyspark.sql import functions as F
-
     called = bl.stream(calls.frame, timestamp="at", watermark="0 s").window(SESSIONS)
     together = bl.co_group(
         {
@@ -319,12 +314,7 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
             "on: both sides have a column 'item'; give one of them another name with select() or "
             "with_columns() before the join",
         ),
-        (
-            "payments",
-            {"left": "user"},
-            ColumnError,
-            "on: the stream 'right' is missing",
-        ),
+        ("payments", {"left": "user"}, ColumnError, "on: the stream 'right' is missing"),
         (
             "payments",
             "user",
@@ -390,45 +380,36 @@ def test_a_join_that_cannot_work_is_refused_before_any_data_is_read(
 
 def test_a_side_that_is_no_stream_is_refused(sides: dict[str, bl.Stream]) -> None:
     frame = sides["frame"]
-    with pytest.raises(WindowingError) as wrong:
-        bl.join(sides["orders"], frame, ON)
-
-    assert str(wrong.value) == (
+    assert refusal(WindowingError, lambda: bl.join(sides["orders"], frame, ON)) == (
         f"right must be a Stream, made with bl.stream(df, timestamp=...), got {frame!r}"
     )
 
 
 def test_a_kind_of_join_that_there_is_not_is_refused(sides: dict[str, bl.Stream]) -> None:
-    with pytest.raises(WindowingError) as wrong:
-        bl.join(sides["orders"], sides["payments"], ON, "outer")  # type: ignore[arg-type]
-
-    assert str(wrong.value) == "how must be one of 'inner', 'left', 'right', 'full', got 'outer'"
+    assert refusal(
+        WindowingError, lambda: bl.join(sides["orders"], sides["payments"], ON, "outer")
+    ) == ("how must be one of 'inner', 'left', 'right', 'full', got 'outer'")
 
 
 @pytest.mark.parametrize("render", ["changelog", "upserts"])
 def test_rows_of_a_join_have_no_name_by_which_they_could_be_replaced(
     sides: dict[str, bl.Stream], render: Any
 ) -> None:
-    with pytest.raises(WindowingError) as wrong:
-        bl.join(sides["orders"], sides["payments"], ON, render=render)
-
-    assert str(wrong.value) == (
+    assert refusal(
+        WindowingError, lambda: bl.join(sides["orders"], sides["payments"], ON, render=render)
+    ) == (
         f"render={render!r} calls a row by its key and window, and a join has many rows for them; "
         "leave it out, or use co_group, which has one"
     )
 
 
-def test_a_stream_must_not_be_called_like_a_column_of_the_result(
-    sides: dict[str, bl.Stream],
-) -> None:
-    with pytest.raises(ColumnError) as wrong:
-        bl.co_group({"pane": sides["orders"]}, "user")
-
-    assert str(wrong.value) == "streams: 'pane' is a column of the result; name it otherwise"
+def test_a_stream_must_not_be_called_like_a_column_of_the_result(sides: dict[str, bl.Stream]):
+    assert refusal(ColumnError, lambda: bl.co_group({"pane": sides["orders"]}, "user")) == (
+        "streams: 'pane' is a column of the result; name it otherwise"
+    )
 
 
 def test_at_least_one_stream_is_needed() -> None:
-    with pytest.raises(WindowingError) as wrong:
-        bl.co_group({}, "user")
-
-    assert str(wrong.value) == "at least one stream is needed, got none"
+    assert refusal(WindowingError, lambda: bl.co_group({}, "user")) == (
+        "at least one stream is needed, got none"
+    )

@@ -69,11 +69,7 @@ def test_records_are_read_grouped_and_written_by_key_and_window(spark: Any, tmp_
 
     written = topics.received(tmp_path, "hours")
     assert [shown(record) for record in written] == [
-        (
-            hour("ann"),
-            {**hour("ann"), "n": 5, "timestamp": "2026-01-01T12:59:59.999999Z"},
-            "upsert",
-        )
+        (hour("ann"), {**hour("ann"), "n": 5, "timestamp": "2026-01-01T12:59:59.999999Z"}, "upsert")
     ]
     assert written[0][2] == {
         **{"pane.timing": "ON_TIME", "pane.index": "0", "pane.nonspeculative_index": "0"},
@@ -113,9 +109,7 @@ def test_without_a_format_values_are_bytes_and_keys_are_text(spark: Any, tmp_pat
     ]
 
 
-def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(spark: Any, tmp_path: Path):
     topics.send(
         tmp_path,
         "clicks",

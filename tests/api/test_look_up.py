@@ -7,18 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from tests.support.queries.rows import SMALL, MakeFeed, Row
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 CARS, OWNERS = "plate string, at timestamp, lane string", "id string, since timestamp, owner string"
 ON = {"main": "plate", "side": "id"}
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 AT_FOUR = "2020-01-01T00:04:00.000000Z"
 FIVE, TEN = bl.FixedWindows("5 minutes"), bl.FixedWindows("10 minutes")
 
@@ -160,9 +159,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
         return found
 
     assert sent(car("a", "00:01:00"), car("b", "00:02:00"), car("c", "00:03:00")) == []
-    assert sent(owner("b", "00:01:00", "bob")) == [
-        "b 00:02:00 east -> bob in 00:00-00:05, UNKNOWN",
-    ]
+    assert sent(owner("b", "00:01:00", "bob")) == ["b 00:02:00 east -> bob in 00:00-00:05, UNKNOWN"]
     assert sent(car("b", "00:06:00"), owner("b", "00:05:00", "ben")) == [
         "b 00:06:00 east -> ben in 00:05-00:10, UNKNOWN",
         "b 00:06:00 east -> bob in 00:05-00:10, UNKNOWN",
@@ -172,9 +169,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
         "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN",
         "c 00:03:00 east -> None in 00:00-00:05, UNKNOWN",
     ]
-    assert sent(car("a", "00:31:00")) == [
-        "a 00:31:00 east -> ann in 00:30-00:35, UNKNOWN",
-    ]
+    assert sent(car("a", "00:31:00")) == ["a 00:31:00 east -> ann in 00:30-00:35, UNKNOWN"]
     assert sent(car("b", "00:21:00"), car("b", "00:04:00")) == [
         "b 00:21:00 east -> None in 00:20-00:25, UNKNOWN",
         f'look up: expired by 660001 ms {{"plate":"b","at":"{AT_FOUR}","lane":"east"}}',
@@ -314,8 +309,6 @@ def test_a_window_that_depends_on_the_row_reads_columns_that_the_result_need_not
 
 
 def test_what_cannot_be_looked_up_is_refused_with_the_reason(cars: Any, owners: Any) -> None:
-    from pyspark.sql import functions as F
-
     main = bl.stream(cars, timestamp="at").window(FIVE)
     side = bl.stream(owners, timestamp="since").window(TEN)
     retracting = main.window(accumulation="retracting", allowed_lateness=0)

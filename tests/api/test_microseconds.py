@@ -67,9 +67,7 @@ def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, mach
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(
-    host: str, machine: Any
-) -> None:
+def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(host: str, machine: Any):
     with query(GAP, host, machine=machine) as test:
         test.send(*rows_at(999, 10_000_500, 20_000_501))
         panes = test.advance_watermark_to_infinity()

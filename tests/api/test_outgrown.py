@@ -3,19 +3,16 @@
 What both machines make of them is in `tests/hosts/test_outgrown.py`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
+from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 SALES = "shop string, at timestamp, price bigint"
 MOST = 2**63 - 1
@@ -45,8 +42,6 @@ def hourly(frame: Any, **changes: Any) -> Any:
 def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
     feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     sales = feed(SALES)
     sales.start(hourly(sales.frame, watermark="0 s", on_error="fail"))
     assert sales.send(sale("ann", "00:01", MOST), sale("bob", "00:01", 1)) == []

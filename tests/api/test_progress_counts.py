@@ -80,19 +80,12 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
     events.send(event("ann", "00:30:00"))
 
     # A micro-batch that only Spark's own watermark asks for steps no shard of the first grouping.
-    assert standing(events, "users") == [
-        (1, "00:12"),
-        (None, None),
-        (1, "00:30"),
-        (None, None),
-    ]
+    assert standing(events, "users") == [(1, "00:12"), (None, None), (1, "00:30"), (None, None)]
     assert standing(events, "all") == [(1, "00:12"), (1, "00:30")]
 
 
 @pytest.mark.nightly
-def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
-    feed: MakeFeed,
-) -> None:
+def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(feed: MakeFeed):
     events = feed(EVENTS)
     sessions = bl.windowed(
         events.frame,

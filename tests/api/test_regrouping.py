@@ -6,18 +6,17 @@ from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
+from tests.support.queries.rows import SMALL, MakeFeed, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 Windowing = dict[str, Any]
 
 HITS = "user string, at timestamp"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 GAP = bl.Sessions("5 minutes")
 TEN, HOUR = bl.FixedWindows("10 minutes"), bl.FixedWindows("1 hour")
 EARLY_AND_LATE = bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1))
@@ -40,8 +39,6 @@ def counted(frame: Any, window: Any = TEN, **windowing: Any) -> bl.Stream:
 
 def known(frame: Any) -> bl.Stream:
     """A side input: who was there so far."""
-    from pyspark.sql import functions as F
-
     rows = bl.stream(frame, timestamp="at", watermark="0 s").with_columns({"there": F.lit(True)})
     often = bl.Repeatedly(bl.AfterCount(1))
     return rows.window(bl.GlobalWindows(), trigger=often, accumulation="discarding")
@@ -131,8 +128,6 @@ def test_panes_that_repeat_others_cannot_be_grouped_again(
 
 
 def test_nor_joined_flattened_or_looked_into(streaming: Any) -> None:
-    from pyspark.sql import functions as F
-
     panes = counted(streaming, **SPECULATIVE)
     names = hits(streaming).window(TEN, **SPECULATIVE).with_columns({"name": F.col("user")})
     after = panes.strategy
@@ -201,9 +196,7 @@ def test_a_grouping_that_withdraws_panes_repeats_none(streaming: Any) -> None:
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore::beamlike.errors.UnwiseStrategyWarning")
-def test_panes_that_hold_each_element_once_are_grouped_again(
-    streaming: Any, windowing: Windowing
-) -> None:
+def test_panes_that_hold_each_element_once_are_grouped_again(streaming: Any, windowing: Windowing):
     assert in_all(counted(streaming, **windowing)).columns == [
         *("window", "n", "panes"),
         *("timestamp", "pane"),
@@ -221,8 +214,6 @@ def test_in_bounded_data_other_triggers_give_one_pane(
 def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(
     bounded: Any, streaming: Any, shown: Callable[[Any], list[Row]]
 ) -> None:
-    from pyspark.sql import functions as F
-
     last = counted(bounded, **SPECULATIVE).where("n > 0 and pane.is_last")
     assert [(row["n"], row["panes"]) for row in shown(in_all(last).rows)] == [(4, 1)]
     panes = counted(streaming, **SPECULATIVE)

@@ -8,6 +8,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import TooManyFailuresError, UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.refusals import refusal
 
 SCHEMA = "user string, at timestamp, v long, bad boolean"
 PEOPLE = "id string, since timestamp, name string, gone boolean"
@@ -169,9 +170,7 @@ def test_a_condition_that_names_withdrawals_cannot_be_grouped_again() -> None:
         counts = hours.group("user", {"n": bl.count()})
         return counts.reject({"withdrawn": "retraction"}).group([], {"m": bl.sum("n")})
 
-    with pytest.raises(UnsupportedError) as refused:
-        QueryTest(job, SCHEMA, host="spark")
-    assert str(refused.value) == (
+    assert refusal(UnsupportedError, lambda: QueryTest(job, SCHEMA, host="spark")) == (
         "the grouping 'beamlike 2' takes the rows of 'beamlike', of which some withdraw others, "
         "and the column 'retraction' says which; keep that column in select(), and leave it out "
         "of where() and reject()"

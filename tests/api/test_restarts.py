@@ -4,23 +4,18 @@ Which words may differ is a table of docs/pages/operating.md; `tests/hosts/test_
 example of each of its rows. Here is what Spark has its part in.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
+from tests.support.queries.rows import Lines, MakeFeed, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Lines = Callable[[list[dict[str, Any]]], list[str]]
 
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def clocked(delay: str) -> bl.AfterWatermark:
@@ -48,8 +43,6 @@ HOURS: dict[str, Any] = {
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     events = feed(EVENTS)
     events.start(bl.windowed(events.frame, **HOURS))
     # The watermark is at 02:50. The first hour waits for late rows, the third for its end.
@@ -80,7 +73,7 @@ def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock
     assert lines(first) == ["ann 1 | 00:00-01:00 ON_TIME 0"]
     assert lines(second) == [
         "ann 1 | 02:00-03:00 ON_TIME 0",
-        'dropped by hours, expired: {"user": "ann"} | timestamp 00:10, watermark 02:50, missed_ms '
+        'dropped by hours, expired: {"user":"ann"} | timestamp 00:10, watermark 02:50, missed_ms '
         "3000001, window 00:00-01:00, count 1",
     ]
     assert lines(third) == [

@@ -1,33 +1,21 @@
 """Several groupings in one streaming query: each sees the panes of the one before on time."""
 
-from collections.abc import Callable
-from random import Random
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
-from beamlike.machine.events import AdvanceWatermark, Element, Pane
-from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, Count, Sum, Together
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.script import Arrive
-from tests.support.machines.chain import ChainStage, run_chain
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.rows import of_key as event
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 EVENTS = "k string, at timestamp, v int"
-SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 TEN_MINUTES = bl.FixedWindows("10 minutes")
 LATE = bl.AfterWatermark(late=bl.AfterCount(1))
-
-
-def event(key: str, time: str, v: int = 1) -> Row:
-    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def span(row: Row) -> str | None:
@@ -108,122 +96,6 @@ def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "strategy",
-    [
-        WindowingStrategy(
-            bl.FixedWindows("10 minutes"),
-            bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(2)),
-            "discarding",
-            "20 minutes",
-            "earliest",
-        ),
-        WindowingStrategy(
-            bl.SlidingWindows("10 minutes", "5 minutes"),
-            bl.Repeatedly(bl.AfterCount(2)),
-            "discarding",
-            "20 minutes",
-        ),
-        WindowingStrategy(bl.Sessions("4 minutes"), None, "discarding", "5 minutes", "latest"),
-        WindowingStrategy(bl.Sessions("4 minutes"), None, "accumulating", 0, "latest"),
-    ],
-    ids=str,
-)
-def test_random_rows_come_out_of_two_groupings_as_in_memory(
-    feed: MakeFeed, strategy: WindowingStrategy
-) -> None:
-    random = Random(17)
-    base = 1_577_836_800_000  # 2020-01-01
-    batches, greatest = [], base
-    for number in range(6):
-        now = number * 600_000
-        rows = [
-            (random.choice("abc"), base + max(0, now + random.randrange(-1_500_000, 600_000)))
-            for _ in range(random.randrange(1, 8))
-        ]
-        greatest = max(greatest, *(at for _, at in rows))
-        batches.append((rows, greatest))
-    batches.append(([("z", base + 86_400_000)], base + 86_400_000))
-    hour = bl.FixedWindows("1 hour") if strategy.is_merging else None
-
-    second = strategy.after_grouping().configured(hour)
-    first_values = Together({"n": (Count(), None)})
-    second_values = Together({"n": (Sum(), 0), "all": (Collect(), 0)})
-    first, expected = run_chain(
-        Grouping(strategy, first_values),
-        [
-            ChainStage(
-                Grouping(second, second_values),
-                lambda key, pane: [("all", pane.value)],
-                rewindowed=hour is not None,
-            )
-        ],
-        [
-            (
-                Arrive(tuple((key, Element((), at)) for key, at in rows)),
-                AdvanceWatermark(greatest),
-            )
-            for rows, greatest in batches
-        ],
-    )
-
-    events = feed("k string, ms long")
-    from pyspark.sql import functions as F
-
-    frame = events.frame.withColumn("at", F.timestamp_millis("ms"))
-    # As the expected panes: a window ends a millisecond before the next one begins.
-    stream = bl.stream(frame, timestamp="at", watermark=0, resolution="milliseconds")
-    stream = stream.window(strategy=strategy).group("k", {"n": bl.count()}, **SMALL)
-    stream = stream.window(hour).group([], {"n": bl.sum("n"), "all": bl.collect("n")}, **SMALL)
-    events.start(stream.everything)
-    came = [
-        row for rows, _ in batches for row in events.send(*({"k": k, "ms": at} for k, at in rows))
-    ]
-    panes = [row for row in came if row["pane"]]
-    assert sorted(map(_facts, panes)) == sorted(
-        _facts_of(out.effect) for out in expected.outputs if isinstance(out.effect, Pane)
-    )
-    assert panes
-    # The second grouping drops nothing: what the first lets out is never late there.
-    assert expected.drops == ()
-    assert [row["dropped"]["stage"] for row in came if row["dropped"]] == ["beamlike"] * len(
-        first.drops
-    )
-
-
-def _facts(row: Row) -> tuple[Any, ...]:
-    pane = row["pane"]
-    return (
-        row["window"]["start"],
-        row["n"],
-        sorted(row["all"]),
-        row["timestamp"],
-        pane["timing"],
-        pane["index"],
-        pane["is_last"],
-    )
-
-
-def _facts_of(pane: Pane) -> tuple[Any, ...]:
-    from datetime import UTC, datetime
-
-    def text(ms: int) -> str:
-        moment = datetime.fromtimestamp(ms / 1000, UTC)
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-    total, all_of_them = pane.value
-    return (
-        text(pane.window.start),
-        total,
-        sorted(all_of_them),
-        text(pane.timestamp),
-        pane.info.timing.value,
-        pane.info.index,
-        pane.info.is_last,
-    )
-
-
-@pytest.mark.nightly
 def test_rows_that_are_left_out_still_move_the_watermark(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 s").where("v > 0")
@@ -239,8 +111,6 @@ def test_panes_are_put_into_windows_anew_by_their_time(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 s").window(TEN_MINUTES)
     by_key = rows.group("k", {"n": bl.count()}, **SMALL)
-    from pyspark.sql import functions as F
-
     hours = by_key.with_columns({"twice": F.col("n") * 2}).window(bl.FixedWindows("1 hour"))
     events.start(hours.group("k", {"panes": bl.count(), "n": bl.sum("twice")}, **SMALL).everything)
     rows_of_an_hour = [event("a", f"00:{minute:02}:00") for minute in (1, 2, 15, 59)]

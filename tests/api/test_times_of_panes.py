@@ -115,9 +115,7 @@ def test_it_is_known_after_other_verbs(change: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "window",
-    [HOUR, bl.FixedWindows("1 day"), bl.CalendarDays(), bl.GlobalWindows(), None],
-    ids=str,
+    "window", [HOUR, bl.FixedWindows("1 day"), bl.CalendarDays(), bl.GlobalWindows(), None], ids=str
 )
 def test_windows_that_hours_lie_in_are_not_warned_of(window: Any) -> None:
     def job(orders: Any) -> Any:

@@ -113,7 +113,7 @@ def users_file(folder: Path) -> tuple[Path, list[str]]:
 @pytest.mark.xdist_group("mypy")
 def test_presets_and_words_of_options(mypy: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     file, lines = users_file(tmp_path)
-    status, output = mypy("--follow-imports=silent", str(file))
+    status, output = mypy(str(file))
 
     refused = {int(number) for number in re.findall(r"users\.py:(\d+): error", output)}
     assert [lines[number - 1].strip() for number in sorted(refused)] == [*WRONG], output

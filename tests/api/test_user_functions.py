@@ -1,20 +1,19 @@
 """Functions of a user's own in a grouping: what they are given, and what becomes of a failure."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException, StreamingQueryException
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.windows import Window
+from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
+from tests.support.refusals import refusal
+from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
 
-Row = dict[str, Any]
-MakeFeed = Callable[[str], Any]
-Shown = Callable[[Any], list[Row]]
-Lines = Callable[[list[Row]], list[str]]
 
 VISITS = "k string, at timestamp, page string, v int"
 TEN_MINUTES = bl.FixedWindows("10 minutes")
@@ -29,21 +28,6 @@ def bounded(spark: Any, *rows: Row) -> Any:
     values = [tuple(row.values()) for row in rows]
     texts = spark.createDataFrame(values, "k string, at string, page string, v int")
     return texts.coalesce(1)
-
-
-class SumOfTheLucky(bl.CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class SumBelowAHundred(SumOfTheLucky):
@@ -171,17 +155,13 @@ def test_a_column_is_given_as_it_is_whatever_an_aggregate_makes_of_it(
 
 def test_a_gap_that_depends_on_a_column_needs_to_know_which(spark: Any) -> None:
     frame = bounded(spark, visit("ann", "12:00", "film", 1))
-    with pytest.raises(UnsupportedError) as wrong:
-        windowed(frame, window=bl.Sessions(gap_of))
-    assert str(wrong.value) == (
+    assert refusal(UnsupportedError, lambda: windowed(frame, window=bl.Sessions(gap_of))) == (
         "Sessions(gap_of) asks each element for its gap, and a row is no single value that could "
         'be asked; name the column that the gap depends on: window_input="page"'
     )
-    with pytest.raises(ColumnError) as unknown:
-        windowed(frame, window=bl.Sessions(gap_of), window_input="title")
-    assert str(unknown.value) == (
-        "window_input: there is no column 'title'; the columns are 'k', 'at', 'page', 'v'"
-    )
+    assert refusal(
+        ColumnError, lambda: windowed(frame, window=bl.Sessions(gap_of), window_input="title")
+    ) == ("window_input: there is no column 'title'; the columns are 'k', 'at', 'page', 'v'")
 
 
 # -- failures are dropped -----------------------------------------------------------------------
@@ -312,8 +292,6 @@ def test_a_row_of_one_input_that_its_own_window_function_cannot_place_is_dropped
 
 
 def test_a_batch_that_shall_fail_says_what_for(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     frame = bounded(spark, visit("ann", "00:01", "x", 1), visit("ann", "00:02", "x", 13))
     with pytest.raises(PySparkException) as failed:
         windowed(frame, on_error="fail").collect()
@@ -326,8 +304,6 @@ def test_a_batch_that_shall_fail_says_what_for(spark: Any) -> None:
 
 
 def test_a_stream_that_shall_fail_says_what_for(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     visits = feed(VISITS)
     sessions = windowed(
         visits.frame,
@@ -349,8 +325,6 @@ def test_a_stream_that_shall_fail_says_what_for(feed: MakeFeed) -> None:
 
 
 def test_a_flatten_that_shall_fail_says_what_for(spark: Any) -> None:
-    from pyspark.errors import PySparkException
-
     with pytest.raises(PySparkException) as failed:
         flat(spark, on_error="fail").collect()
     assert (

@@ -69,9 +69,7 @@ def test_a_part_that_is_behind_holds_the_others_back_and_is_not_late(
 
 
 @ON_BOTH
-def test_a_silent_part_no_longer_holds_the_others_back(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_silent_part_no_longer_holds_the_others_back(host: str, request: pytest.FixtureRequest):
     with running(host, request) as query:
         query.send(hit("12:05", 0), hit("12:06", 1))
         came = [
@@ -94,9 +92,7 @@ def test_a_silent_part_no_longer_holds_the_others_back(
 
 
 @ON_BOTH
-def test_when_all_parts_are_silent_the_input_is_idle(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_when_all_parts_are_silent_the_input_is_idle(host: str, request: pytest.FixtureRequest):
     def job(hits: Any) -> bl.Stream:
         return hours(hits, idle="advance")
 

@@ -18,9 +18,7 @@ from beamlike.inspect.queries.progress import Progress
 from beamlike.runtime.clock import Jump
 from beamlike.runtime.logs import log_jump
 from tests.support.queries.reports import report
-
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
+from tests.support.queries.rows import MakeFeed, Row, observed
 
 SIGNALS = "device string, at string, n int"
 FIVE = bl.FixedWindows("5 minutes")
@@ -43,10 +41,6 @@ def backlog(wrong: bool = True) -> list[list[Row]]:
         at = f"{second // 3_600:02}:{second // 60 % 60:02}:{second % 60:02}"
         rows.append({"device": f"d{row % 10}", "at": f"2020-01-01 {at}Z", "n": row})
     return [rows[index : index + 100] for index in range(0, 400, 100)]
-
-
-def observed(stream: Any, name: str = "beamlike") -> list[Any]:
-    return [it.observedMetrics[name] for it in stream.progress if name in it.observedMetrics]
 
 
 def jumps(stream: Any, name: str = "beamlike") -> list[tuple[int, str]]:
@@ -133,9 +127,7 @@ def test_what_a_watermark_jumps_over_is_known_after_a_restart(feed: MakeFeed) ->
     [(bl.Sessions("1 hour"), [JUMP]), (bl.Sessions("9 hours"), []), (bl.GlobalWindows(), [])],
     ids=str,
 )
-def test_how_long_windows_are_decides_what_is_a_jump(
-    feed: MakeFeed, window: Any, found: list[Any]
-) -> None:
+def test_how_long_windows_are_decides_what_is_a_jump(feed: MakeFeed, window: Any, found: list[Any]):
     stream = feed(SIGNALS)
     trigger = bl.Repeatedly(bl.AfterCount(100))
     stream.start(windowed(stream.frame, window=window, trigger=trigger))

@@ -83,9 +83,7 @@ def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(
 
 
 @ON_BOTH
-def test_the_hours_of_a_silent_device_end_by_the_clock(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_hours_of_a_silent_device_end_by_the_clock(host: str, request: pytest.FixtureRequest):
     def job(readings: Any) -> bl.Stream:
         return hours(readings, watermark="0 s", idle_after="5 minutes", idle="advance")
 
@@ -154,10 +152,10 @@ def restarted(after: Callable[[Any], Any]) -> list[list[str]]:
 
 def test_a_watermark_stays_where_it_was_when_the_rule_for_silence_changes() -> None:
     assert restarted(lambda rows: hours(rows, watermark="0 s")) == [
-        *([], ["a dropped as expired"], [], [], []),
+        *([], ["a dropped as expired"], [], [], [])
     ]
     assert restarted(lambda rows: hours(rows, watermark="30 minutes")) == [
-        *([], ["a dropped as expired"], [], [], []),
+        *([], ["a dropped as expired"], [], [], [])
     ]
 
 
@@ -175,9 +173,7 @@ def test_a_shorter_delay_ends_windows_at_once() -> None:
         (False, True, "the checkpoint has none, the query has 'one for each key'"),
     ],
 )
-def test_state_does_not_go_on_with_another_kind_of_watermark(
-    before: bool, after: bool, words: str
-) -> None:
+def test_state_does_not_go_on_with_another_kind_of_watermark(before: bool, after: bool, words: str):
     query = QueryTest(lambda rows: hours(rows, watermark_per_key=before), READINGS)
     query.send(reading("a", "12:05"))
     query.restart(lambda rows: hours(rows, watermark_per_key=after))

@@ -72,9 +72,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ),
     ],
 )
-def test_each_carrier_and_hour_has_one_pane(
-    spark: Any, shown: Shown, windowing: dict[str, Any]
-) -> None:
+def test_each_carrier_and_hour_has_one_pane(spark: Any, shown: Shown, windowing: dict[str, Any]):
     panes = bl.windowed(
         spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1),
         key=["carrier"],

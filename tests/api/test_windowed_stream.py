@@ -1,33 +1,18 @@
 """`windowed` over a stream: micro-batches, Spark's own watermark and clock, checkpoints."""
 
-import json
 from collections import Counter
-from collections.abc import Callable
-from datetime import UTC, datetime
-from random import Random
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
-from beamlike.machine.events import AdvanceWatermark, Drop, Element
-from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, Count, Together
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.memory import MemoryStage
-from beamlike.runtime.script import Arrive, Output
+from tests.support.queries.rows import MakeFeed, Row, counts_of, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-Row = dict[str, Any]
 
 EVENTS = "user string, at timestamp, v int"
-
-
-def event(user: str, time: str, v: int) -> Row:
-    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
 def pane(
@@ -74,18 +59,6 @@ HOURS: dict[str, Any] = {
 }
 
 
-def metrics(feed: Any, name: str = "beamlike") -> Counter[str]:
-    """The counts of panes and drops in all progress reports of a query, added up."""
-    total: Counter[str] = Counter()
-    for progress in feed.progress:
-        if name in progress.observedMetrics:
-            described = progress.observedMetrics[name].asDict()
-            total.update(
-                {it: described[it] for it in described if it.startswith(("panes_", "dropped_"))}
-            )
-    return total
-
-
 def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -> None:
     stream = feed(EVENTS)
     stream.start(bl.windowed(stream.frame, **HOURS))
@@ -129,7 +102,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
             },
         }
     ]
-    assert metrics(stream) == {
+    assert counts_of(stream) == {
         "panes_early": 1,
         "panes_on_time": 2,
         "panes_late": 1,
@@ -288,17 +261,13 @@ def test_a_query_continues_from_its_checkpoint_as_if_it_had_never_stopped(
             id="aggregate",
         ),
         pytest.param(
-            {"shards": 3},
-            "shards: the checkpoint has '2', the query has '3'",
-            id="shards",
+            {"shards": 3}, "shards: the checkpoint has '2', the query has '3'", id="shards"
         ),
     ],
 )
 def test_a_checkpoint_of_another_grouping_is_refused_by_name(
     feed: MakeFeed, change: dict[str, Any], difference: str
 ) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(EVENTS)
     stream.start(bl.windowed(stream.frame, **HOURS))
     stream.send(event("ann", "00:05:00", 1))
@@ -319,8 +288,6 @@ def test_a_checkpoint_of_another_grouping_is_refused_by_name(
 
 @pytest.mark.nightly
 def test_a_column_that_changes_its_type_does_not_continue_the_old_state(feed: MakeFeed) -> None:
-    from pyspark.errors import StreamingQueryException
-
     stream = feed(EVENTS)
     call = HOURS | {"aggregate": {"most": bl.max("v")}}
     stream.start(bl.windowed(stream.frame, **call))
@@ -357,160 +324,3 @@ def test_aggregates_may_be_called_like_parts_of_each_other(feed: MakeFeed) -> No
         "v_count": 2,
         "start": 2,
     }
-
-
-STRATEGIES = {
-    "fixed": WindowingStrategy(
-        bl.FixedWindows("3 minutes"),
-        bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(2)),
-        "accumulating",
-        "4 minutes",
-        "earliest",
-    ),
-    "sliding": WindowingStrategy(
-        bl.SlidingWindows("4 minutes", "2 minutes"), bl.DefaultTrigger(), "discarding", "1 minute"
-    ),
-    "sessions": WindowingStrategy(
-        bl.Sessions("90 seconds"),
-        bl.Repeatedly(bl.AfterFirst(bl.AfterCount(3), bl.AfterWatermark())),
-        "accumulating",
-        "5 minutes",
-        "latest",
-        "fire_always",
-    ),
-    "retracting": WindowingStrategy(
-        bl.Sessions("1 minute"),
-        bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
-        "retracting",
-        "3 minutes",
-        on_time_behavior="fire_if_non_empty",
-    ),
-    "global": WindowingStrategy(
-        bl.GlobalWindows(), bl.Repeatedly(bl.AfterCount(4)), "discarding", 0, "earliest"
-    ),
-}
-NOON = int(datetime(2020, 1, 1, 12, tzinfo=UTC).timestamp() * 1000)
-
-
-def random_batches(seed: int) -> list[list[tuple[str, int, int]]]:
-    """Key, event time (ms) and value of ten micro-batches, an out-of-order walk."""
-    dice, clock, value, batches = Random(seed), NOON, 0, []
-    for _ in range(10):
-        clock += dice.choice([0, 40_000, 70_000, 200_000])
-        batch = []
-        for _ in range(dice.randint(1, 14)):
-            value += 1
-            at = clock + dice.choice([0, 1, -1, -20_000, -60_000, -180_000, -500_000])
-            batch.append((dice.choice("abcdefgh"), at + dice.randrange(3), value))
-        batches.append(batch)
-    return batches
-
-
-def millis(text: str | None) -> int | None:
-    if text is None:
-        return None
-    return round(datetime.fromisoformat(text).timestamp() * 1_000_000) // 1_000
-
-
-def as_shown_(key: str, effect: Any) -> tuple[Any, ...]:
-    """An effect of the machine in the words of a row."""
-    shown = isinstance(effect.window.max_timestamp, int) and effect.window.start > MIN_TIMESTAMP
-    window = (effect.window.start, effect.window.end) if shown else (None, None)
-    if isinstance(effect, Drop):
-        element = {"k": key, "v": effect.element.value[0]}
-        at = effect.element.timestamp
-        judged = (effect.reason.value, at, effect.watermark, effect.missed_by)
-        nearest_session = effect.nearest_session and (
-            effect.nearest_session.start,
-            effect.nearest_session.end,
-        )
-        return (key, window, *judged, window, nearest_session, effect.count, effect.error, element)
-    count, values = effect.value
-    info = effect.info
-    return (
-        key,
-        window,
-        count,
-        sorted(values),
-        effect.timestamp if shown or effect.timestamp < NOON * 2 else None,
-        (info.timing.value, info.index, info.nonspeculative_index, info.is_first, info.is_last),
-        effect.retraction,
-    )
-
-
-def bounds_of(span: Row) -> tuple[int | None, int | None]:
-    return millis(span["start"]), millis(span["end"])
-
-
-def as_shown(row: Row) -> tuple[Any, ...]:
-    """A row of the output, likewise."""
-    window = bounds_of(row["window"])
-    described = row["dropped"]
-    if described is not None:
-        assert described["stage"] == "beamlike"
-        at, element = millis(described["timestamp"]), json.loads(described["element"])
-        judged = (described["reason"], at, millis(described["watermark"]), described["missed_ms"])
-        windows = (
-            bounds_of(described["window"]),
-            described["nearest_session"] and bounds_of(described["nearest_session"]),
-        )
-        return (
-            row["k"],
-            window,
-            *judged,
-            *windows,
-            described["count"],
-            described["error"],
-            element,
-        )
-    return (
-        row["k"],
-        window,
-        row["n"],
-        sorted(row["all"]),
-        millis(row["timestamp"]),
-        tuple(row["pane"].values()),
-        row.get("retraction", False),
-    )
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_a_stream_emits_what_the_memory_host_emits(feed: MakeFeed, name: str) -> None:
-    strategy = STRATEGIES[name]
-    stage = MemoryStage(Grouping(strategy, Together({"n": (Count(), None), "all": (Collect(), 0)})))
-    stream = feed("k string, at long, v int")
-    out = bl.windowed(
-        stream.frame.selectExpr("k", "timestamp_millis(at) at", "v"),
-        key="k",
-        timestamp="at",
-        watermark="30 seconds",
-        window=strategy.window_fn,
-        trigger=strategy.trigger,
-        accumulation=strategy.accumulation,
-        allowed_lateness=strategy.allowed_lateness,
-        timestamp_combiner=strategy.timestamp_combiner,
-        closing_behavior=strategy.closing_behavior,
-        on_time_behavior=strategy.on_time_behavior,
-        aggregate={"n": bl.count(), "all": bl.collect("v")},
-        output="all",
-        shards=2,
-        buckets=2,
-    )
-    stream.start(out)
-
-    emitted: list[Output] = []
-    for batch in random_batches(sum(map(ord, name))):
-        shown = stream.send(*({"k": k, "at": at, "v": v} for k, at, v in batch))
-
-        arrive = Arrive(tuple((k, Element((v,), at)) for k, at, v in batch))
-        expected = list(stage.play(arrive))
-        reported = millis(stream.query.lastProgress.eventTime["watermark"])
-        if reported is not None and reported > stage.watermark and reported > 0:
-            expected += stage.play(AdvanceWatermark(reported))
-        emitted += expected
-        assert sorted(map(as_shown, shown), key=repr) == sorted(
-            (as_shown_(str(output.key), output.effect) for output in expected), key=repr
-        )
-
-    kinds = {type(output.effect).__name__ for output in emitted}
-    assert kinds == ({"Pane"} if name == "global" else {"Pane", "Drop"})

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from tests.support.zones import session_zone
@@ -16,8 +17,6 @@ TYPES = ["timestamp", "timestamp_ntz", "date"]
 
 def rows_of(spark: Any, spark_type: str) -> Any:
     """A row at each of the instants, named after it."""
-    from pyspark.sql import functions as F
-
     rows = spark.createDataFrame([*INSTANTS.items()], "name string, ms bigint")
     moment = F.timestamp_millis("ms").cast(spark_type)
     return rows.select("name", moment.alias("moment"), F.lit("2024-05-01 12:00:00").alias("at"))
@@ -49,10 +48,7 @@ def as_all(spark: Any, spark_type: str) -> dict[str, dict[str, str]]:
     return {
         "value": what_comes(rows, key=[], timestamp="at", aggregate=of_values),
         "in a list": what_comes(
-            in_lists,
-            key=[],
-            timestamp="at",
-            aggregate={**NAMES, "lists": bl.collect("moments")},
+            in_lists, key=[], timestamp="at", aggregate={**NAMES, "lists": bl.collect("moments")}
         ),
         "key": what_comes(rows, key="moment", timestamp="at", aggregate=NAMES),
         "event time": what_comes(rows, key=[], timestamp="moment", aggregate=NAMES),

@@ -48,7 +48,7 @@ ON_SPARK: Final[dict[str, tuple[str, ...]]] = {
     "The test waits for a warning that is given in a worker's process. Beam's tests of portable "
     "runners, and of Flink with workers of its own, skip it for that.": (
         "test_batch_rebatch_pardos",
-    ),
+    )
 }
 """Those that do not pass on Spark alone."""
 
@@ -57,7 +57,7 @@ OF_BEAMS_RUNNER: Final[dict[str, tuple[str, ...]]] = {
         "test_reshuffle_custom_window_preserves_metadata_0",
         "test_reshuffle_custom_window_preserves_metadata_1",
         "SnippetsTest::test_model_other_composite_triggers",
-    ),
+    )
 }
 """Those that ask for Beam's own runner. `tests.beam_suite` runs them on ours all the same."""
 

@@ -2,16 +2,17 @@
 on the local host, in an environment that has the Beam SDK.
 
 That is this one, if it has it, or the Python that ``BEAMLIKE_BEAM_PYTHON`` names; else one that is
-made for the run.
+kept in the cache of `tests.judges`, and made anew where the tests run with another PySpark.
 """
 
+import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -27,6 +28,7 @@ from tests.beam_runner.__main__ import (
     notes_of,
 )
 from tests.beam_suite.environment import environment
+from tests.judges.building import cache_folder
 
 SLOW = "not et_timer and not register_finalizations"
 """These wait for many seconds of real time; all tests run in the long form."""
@@ -41,11 +43,15 @@ def python() -> Iterator[Path]:
     if find_spec("apache_beam") is not None:
         yield Path(sys.executable)
         return
-    with TemporaryDirectory(prefix="beamlike-beam-") as home:
+    kept = cache_folder() / "beam_runner" / f"pyspark-{version('pyspark')}"
+    kept.mkdir(parents=True, exist_ok=True)
+    with (kept / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making it
         try:
-            yield environment(Path(home), VERSIONS[0])
+            made = environment(kept, VERSIONS[0])
         except subprocess.CalledProcessError as failed:
             pytest.skip(f"the Beam SDK cannot be installed here: {failed}")
+    yield made
 
 
 @pytest.mark.xdist_group("beam_runner")

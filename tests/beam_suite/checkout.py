@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from tests.beam_suite.programs import INPUTS
 
-__all__ = ["SAMPLES", "checkout_version", "learning"]
-
 _ROOTS: Final = ("learning/katas/python", "learning/tour-of-beam/learning-content")
 _NEED_MORE: Final = re.compile(
     # Services, and transforms that run in Java.

@@ -6,8 +6,6 @@ import venv
 from pathlib import Path
 from typing import Final
 
-__all__ = ["beam_folder", "environment", "version_of"]
-
 _NEEDED: Final = ("attrs", "cloudpickle", "fsspec", "pyarrow", "numpy", "pandas<3", "pyspark>=4.1")
 """What beamlike needs to run in this process and on Spark, with files of text. Beam reads files by
 pandas 2."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-__all__ = ["TARGET", "names_of", "written"]
-
 TARGET: Final = Path(__file__).resolve().parents[2] / "beamlike" / "beam" / "names.txt"
 
 # Tests, generated code, programs, and what serves the development of Beam alone.

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["INPUTS", "PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_programs"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 _LINES: Final = (

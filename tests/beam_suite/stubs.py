@@ -12,8 +12,6 @@ from typing import Final
 from beamlike.beam.here import HERE, added, place_of
 from beamlike.beam.tree import MODULES, PACKAGE, names, root_places
 
-__all__ = ["FOLDER", "stubs", "write_stubs"]
-
 FOLDER: Final = Path(__file__).resolve().parents[2] / "beamlike" / "beam"
 
 

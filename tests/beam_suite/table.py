@@ -8,8 +8,6 @@ from typing import Any, Final
 from tests.beam_runner.named import reason_of
 from tests.beam_suite.units import left_out
 
-__all__ = ["Compared", "compared", "grouped_cause", "text_of"]
-
 Entries = Sequence[Mapping[str, Any]]
 
 _VARYING: Final = (

@@ -1,45 +1,36 @@
-"""Scenarios in Beam Python's words, and the table that was made of them."""
+"""What Beam Python answers, in sentences, and the table that was made of them."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.beam_suite.rows import as_document
-from tests.test_runners_table import POINTS, SCENARIOS, named
+from tests.beam_suite.rows import sentences
+from tests.test_runners_table import POINTS, named
 
 ROWS = (Path(__file__).parent / "ROWS.md").read_text(encoding="utf-8")
+PANE = {
+    **{"step": 0, "key": "k", "window": "global", "timestamp_ms": 5, "timing": "EARLY"},
+    **{"index": 0, "nonspeculative_index": -1, "is_first": True, "is_last": False, "value": [1]},
+}
 
 
-def test_a_scenario_in_the_words_of_beam_python() -> None:
-    assert as_document(SCENARIOS["edge_two_keys"]) == {
-        "id": "edge_two_keys",
-        "window_fn": {"kind": "FixedWindows", "args": [0.01, 0], "kwargs": {}},
-        "trigger": {
-            "kind": "Repeatedly",
-            "args": [{"kind": "AfterCount", "args": [2], "kwargs": {}}],
-            "kwargs": {},
-        },
-        "accumulation": "DISCARDING",
-        "lateness": 0,
-        "combiner": "OUTPUT_AT_EOW",
-        "unit": 1000,
-        "events": [
-            ("elements", [("a", 1, 0.001), ("b", 2, 0.002), ("a", 3, 0.003)]),
-            ("elements", [("b", 4, 0.004)]),
-            ("watermark", None),
-        ],
-    }
-
-
-def test_short_delays_are_played_as_whole_seconds() -> None:
-    document = as_document(SCENARIOS["edge_pt_fires_after_end_of_window"])
-
-    assert document["unit"] == 1
-    assert document["window_fn"]["args"] == [10, 0]
-    assert document["trigger"]["args"] == [
-        {"kind": "AfterProcessingTime", "args": [5], "kwargs": {}}
-    ]
-    assert document["events"] == [("elements", [("k", 1, 1)]), ("watermark", 50), ("clock", 6)]
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            {"panes": [PANE, PANE | {"window": [0, 10], "is_last": True}]},
+            ["step 0: k global EARLY [1] at 5", "step 0: k [0, 10) EARLY last [1] at 5"],
+        ),
+        (
+            {"panes": [], "notes": ["the run fails at its end: TypeError: no"]},
+            ["the run fails at its end: TypeError: no"],
+        ),
+        ({"error": "IndexError: 3"}, ["the run fails: IndexError: 3"]),
+        ({"unsupported": "calendar windows"}, ["cannot be said: calendar windows"]),
+    ],
+)
+def test_an_answer_is_said_in_sentences(answer: dict, said: list[str]) -> None:
+    assert sentences(answer) == said
 
 
 @pytest.mark.parametrize("row", POINTS, ids=[row[-1].strip("`") for row in POINTS])

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LEFT_OUT", "TESTS", "left_out", "programs", "tests"]
-
 TESTS: Final = (
     "pipeline_test",
     "pvalue_test",

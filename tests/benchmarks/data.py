@@ -19,20 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from attrs import frozen
 
-__all__ = [
-    "FILES_OF_A_BATCH",
-    "LATE_KEYS",
-    "SCHEMA",
-    "FileCache",
-    "Files",
-    "Keys",
-    "Sent",
-    "Shape",
-    "Standing",
-    "Stream",
-    "benchmark_files",
-]
-
 SCHEMA: Final = "key string, ts timestamp, v long"
 
 FILES_OF_A_BATCH: Final = 2

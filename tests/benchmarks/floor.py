@@ -23,8 +23,6 @@ from beamlike.runtime.row_metadata import MARKS, time_types
 from tests.benchmarks.data import Shape
 from tests.benchmarks.queries import DELAY, Query
 
-__all__ = ["empty_operators"]
-
 Batches = Iterator[pa.RecordBatch]
 
 _BLOBS = pa.table(

@@ -14,8 +14,6 @@ import pyarrow as pa
 import beamlike as bl
 from beamlike.testing import QueryTest
 
-__all__ = ["main"]
-
 _ROWS: Final = 10_000
 _BATCHES: Final = 3
 _MINUTE: Final = 60_000

@@ -12,8 +12,6 @@ from tests.benchmarks.data import FILES_OF_A_BATCH, SCHEMA, FileCache
 from tests.benchmarks.workers import CpuSeconds, WorkerMemory, cpu_seconds
 from tests.benchmarks.works import Contender
 
-__all__ = ["Run", "Unequal", "check", "refuse_unequal", "results", "timed_run"]
-
 _EXAMPLES = 5
 
 

@@ -10,8 +10,6 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from beamlike.model.time import duration_ms
 
-__all__ = ["per_key_counts", "per_key_sessions"]
-
 OUTPUT = "key string, start_ms long, end_ms long, n long, s long"
 
 

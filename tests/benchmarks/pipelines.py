@@ -18,16 +18,6 @@ from beamlike.beam.pvalue import AsDict
 from beamlike.beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name, with_items
 
-__all__ = [
-    "PlainSum",
-    "pipeline_enriched",
-    "pipeline_enriched_by_stream",
-    "pipeline_globally",
-    "pipeline_globally_by_fn",
-    "pipeline_sessions",
-    "pipeline_sessions_by",
-]
-
 _ROWS = "key string, start timestamp, end timestamp, s long"
 _ITEMS = "item long, ts timestamp, name string"
 _NAMED = "key string, name string, v long"

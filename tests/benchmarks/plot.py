@@ -7,8 +7,6 @@ from typing import Any, Final
 from tests.benchmarks.report import Line, Times
 from tests.benchmarks.works import SWEEPS
 
-__all__ = ["draw"]
-
 _COLOURS: Final = {"beamlike": "#1b7f79", "native": "#e0752d", "per-key": "#7a5195"}
 _INK: Final = "#333333"
 _FAINT: Final = "#bbbbbb"

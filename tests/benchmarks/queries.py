@@ -13,33 +13,6 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from beamlike.model.aggregates import Aggregate
 
-__all__ = [
-    "ITEMS",
-    "SENT_AGAIN",
-    "Query",
-    "beamlike_first",
-    "beamlike_first_counted",
-    "beamlike_fixed",
-    "beamlike_lists",
-    "beamlike_own_sum",
-    "beamlike_sessions",
-    "beamlike_states",
-    "beamlike_tree",
-    "beamlike_twice",
-    "item_name",
-    "native_enriched",
-    "native_first",
-    "native_first_counted",
-    "native_fixed",
-    "native_globally",
-    "native_joined",
-    "native_lists",
-    "native_sessions",
-    "native_twice",
-    "values_counted",
-    "with_items",
-]
-
 
 class PlainSum(bl.CombineFn):
     """A sum as a function of one's own, in plain Python."""

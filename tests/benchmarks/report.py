@@ -15,8 +15,6 @@ from attrs import asdict, frozen
 from tests.benchmarks.workers import CpuSeconds
 from tests.benchmarks.works import Bar
 
-__all__ = ["MEMORY_BAR", "Line", "Times", "as_json", "machine", "table_text"]
-
 MEMORY_BAR: Final = 1 << 30
 """What a Python worker may take, bytes."""
 

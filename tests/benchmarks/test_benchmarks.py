@@ -185,7 +185,7 @@ def test_files_are_written_once_for_each_shape_and_removed(bench: Any):
             *("0001-1.parquet", "0002-0.parquet", "0002-1.parquet"),
         ]
         assert [path.name for path in sorted(files.checked.iterdir())] == [
-            *("0000-0.parquet", "0000-1.parquet", "0003-0.parquet", "0003-1.parquet"),
+            *("0000-0.parquet", "0000-1.parquet", "0003-0.parquet", "0003-1.parquet")
         ]
     assert not files.timed.exists()
 

@@ -9,8 +9,6 @@ from typing import Final, Self
 
 from attrs import frozen
 
-__all__ = ["CpuSeconds", "WorkerMemory", "cpu_of", "cpu_seconds", "descendants", "status_bytes"]
-
 _PROC: Final = Path("/proc")
 _EVERY_SECONDS: Final = 0.5
 

@@ -44,8 +44,6 @@ from tests.benchmarks.queries import (
     values_counted,
 )
 
-__all__ = ["ENGINES", "SWEEPS", "Bar", "Contender", "Engine", "Work", "all_works"]
-
 Engine = Literal["beamlike", "native", "per-key", "floor"]
 ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key", "floor")
 

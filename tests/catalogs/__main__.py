@@ -18,8 +18,6 @@ from tests.catalogs.formats import FORMATS, Format
 from tests.judges.building import NotHere, cache_folder
 from tests.support.latest import Latest
 
-__all__ = ["main"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 TRIALS: Final = (
     "batches land once",

@@ -16,8 +16,6 @@ import pyspark
 from tests.catalogs.formats import FORMATS, Format
 from tests.support.listening import DoesNotListen, free_port, listening
 
-__all__ = ["check", "main"]
-
 _SERVER: Final = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _STARTS_WITHIN: Final = 120
 

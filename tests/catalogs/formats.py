@@ -9,8 +9,6 @@ import attrs
 
 from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
 
-__all__ = ["FORMATS", "Format"]
-
 _OF_CONNECT: Final = (
     *(("grpcio", "1.85.3"), ("grpcio-status", "1.85.3"), ("zstandard", "0.25.0")),
 )
@@ -80,10 +78,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "delta": Format(
         "delta",
         "4.2.0",
-        (
-            ("io.delta", "delta-spark_4.2_2.13", "4.4.0"),
-            ("io.delta", "delta-storage", "4.4.0"),
-        ),
+        (("io.delta", "delta-spark_4.2_2.13", "4.4.0"), ("io.delta", "delta-storage", "4.4.0")),
         {
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

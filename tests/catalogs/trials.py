@@ -33,8 +33,6 @@ from tests.landing import test_web_server as web
 from tests.support.landing import changes
 from tests.support.landing.places import Place
 
-__all__ = ["TRIALS"]
-
 Row = dict[str, Any]
 LINES: Final = int(os.environ.get("BEAMLIKE_LINES", "700"))
 

@@ -31,9 +31,7 @@ def query(rows: Any) -> Any:
 
 @pytest.mark.spark
 @pytest.mark.nightly
-def test_a_late_row_of_production_is_dropped_in_the_test(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_late_row_of_production_is_dropped_in_the_test(spark: Any, tmp_path: Path, capsys: Any):
     arrivals = [[{"user": u, "at": f"2026-01-01T{at}Z", "v": v}] for u, at, v in HITS]
     late = [{"user": "ann", "at": "2026-01-01T12:05:00Z", "v": 4}]
     checkpoint = leave_checkpoint(spark, tmp_path / "query", EVENTS, query, *arrivals, late)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,7 @@ def noted(home: Path, number: int, watermark: int, *, done: bool) -> None:
         (home / folder / str(number)).write_text(text)
 
 
-def test_a_checkpoint_is_marked_once_and_drained_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_is_marked_once_and_drained_once(tmp_path: Path, capsys: Any):
     noted(tmp_path, 3, 1_000, done=True)
 
     for _ in range(2):
@@ -39,9 +38,7 @@ def test_a_checkpoint_is_marked_once_and_drained_once(
     assert facts["batchWatermarkMs"] == 9223372036854775
 
 
-def test_what_is_no_checkpoint_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["drain", str(tmp_path)]) == 2
 
     assert capsys.readouterr().err == (

@@ -63,9 +63,7 @@ def written(folder: Path, *scenarios: dict[str, Any]) -> str:
     return str(file)
 
 
-def test_a_key_and_a_window_of_one_scenario_are_explained(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_key_and_a_window_of_one_scenario_are_explained(capsys: pytest.CaptureFixture[str]):
     id = "blog_session_07c_late_bridge_dropped"
     chosen = ["explain", SESSIONS, "--scenario", id, "--key", "joe"]
 
@@ -104,9 +102,7 @@ key 7
     assert capsys.readouterr().out == f"== b\n{words}== c: the third\n{words}"
 
 
-def test_elements_without_a_key_can_be_asked_for(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_elements_without_a_key_can_be_asked_for(capsys: Any, tmp_path: Path):
     both = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in ("joe", None)]}]
     file = written(tmp_path, a_scenario(steps=both))
 
@@ -141,9 +137,7 @@ def test_a_key_is_read_as_json_and_then_as_text(
     assert [line for line in printed if line.startswith(("key", "no key"))] == [meant]
 
 
-def test_a_file_without_a_scenario_is_status_2(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_file_without_a_scenario_is_status_2(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     file = written(tmp_path)
 
     assert main(["explain", file]) == 2
@@ -222,9 +216,7 @@ def test_a_scenario_that_fails_is_status_1_and_the_others_are_explained(
 
 
 @pytest.mark.parametrize("format", ["table", "timeline"])
-def test_replay_explains_below_what_it_shows(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, format: str
-) -> None:
+def test_replay_explains_below_what_it_shows(capsys: Any, tmp_path: Path, format: str):
     file = written(tmp_path, a_scenario())
     assert main(["replay", file, "--format", format]) == 0
     shown, verdict = capsys.readouterr().out.split("\nnothing expected\n")
@@ -242,9 +234,7 @@ def test_replay_has_no_words_for_programs(capsys: pytest.CaptureFixture[str]) ->
     )
 
 
-def test_the_help_says_what_is_explained_and_how_to_ask(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_says_what_is_explained_and_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--help"]) == 0
 
     shown = capsys.readouterr().out.splitlines()

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,7 @@ def test_without_a_command_the_help_lists_them(capsys: pytest.CaptureFixture[str
     assert "  beamlike replay scenario.json --format timeline " in nothing_said
 
 
-def test_the_help_of_replay_explains_formats_and_exit_status(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_of_replay_explains_formats_and_exit_status(capsys: pytest.CaptureFixture[str]):
     assert main(["replay", "--help"]) == 0
 
     text = capsys.readouterr().out
@@ -67,9 +66,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ),
     ],
 )
-def test_what_is_not_understood_is_refused_in_two_lines(
-    capsys: pytest.CaptureFixture[str], arguments: str, says: str
-) -> None:
+def test_what_is_not_understood_is_refused_in_two_lines(capsys: Any, arguments: str, says: str):
     assert main(arguments.split()) == 2
 
     out, (said, how) = (text.splitlines() for text in capsys.readouterr())
@@ -107,9 +104,7 @@ def test_an_option_may_be_cut_short(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_tells_its_exit_status_and_shows_examples(
-    capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_every_command_tells_its_exit_status_and_shows_examples(capsys: Any, command: str):
     assert main([command, "--help"]) == 0
 
     text = capsys.readouterr().out
@@ -146,9 +141,7 @@ def test_a_mistake_of_beamlike_s_own_is_told_apart_from_a_difference(
     ]
 
 
-def test_an_interrupt_is_no_mistake(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_is_no_mistake(capsys: Any, monkeypatch: pytest.MonkeyPatch):
     def interrupted(options: object) -> int:
         raise KeyboardInterrupt
 
@@ -192,10 +185,7 @@ CASE = str(Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_
             "beamlike state: --batch: must be a whole number of 0 or more, got '77777",
         ),
         (["--\x1b[2J"], r"beamlike: unrecognized arguments: --\x1b[2J"),
-        (
-            ["drain", "dbfs://orders"],
-            "beamlike: the files of dbfs://orders cannot be reached: ",
-        ),
+        (["drain", "dbfs://orders"], "beamlike: the files of dbfs://orders cannot be reached: "),
         (
             ["state", "file:///no/such/folder"],
             "beamlike: there is no folder /no/such/folder; give the folder that the query has",

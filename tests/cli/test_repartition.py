@@ -24,9 +24,7 @@ def stopped_after(home: Path, *, done: bool) -> Path:
     return home
 
 
-def test_what_is_no_checkpoint_is_refused_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_checkpoint_is_refused_at_once(tmp_path: Path, capsys: Any):
     assert main(["repartition", str(tmp_path), "3"]) == 2
     assert capsys.readouterr().err == (
         f"beamlike: {tmp_path} is no checkpoint of a query that has run: it has no offsets; give "
@@ -34,9 +32,7 @@ def test_what_is_no_checkpoint_is_refused_at_once(
     )
 
 
-def test_so_is_a_query_that_has_not_run_to_its_end(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_so_is_a_query_that_has_not_run_to_its_end(tmp_path: Path, capsys: Any):
     home = stopped_after(tmp_path, done=False)
     assert main(["repartition", str(home), "3"]) == 2
     assert capsys.readouterr().err == (
@@ -45,17 +41,13 @@ def test_so_is_a_query_that_has_not_run_to_its_end(
     )
 
 
-def test_so_is_an_output_that_is_no_folder_of_the_query(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_so_is_an_output_that_is_no_folder_of_the_query(tmp_path: Path, capsys: Any):
     home = stopped_after(tmp_path, done=True)
     assert main(["repartition", str(home), "3", "--output", str(tmp_path / "out")]) == 2
     assert "is no folder that the query writes to" in capsys.readouterr().err
 
 
-def test_a_checkpoint_that_can_be_has_spark_started(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_that_can_be_has_spark_started(tmp_path: Path, capsys: Any):
     home = stopped_after(tmp_path, done=True)
     assert main(["repartition", str(home), "3"]) != 0
     assert "Spark was started" in capsys.readouterr().err

@@ -70,9 +70,7 @@ def without(document: Document, *names: str) -> Document:
     return {name: value for name, value in document.items() if name not in names}
 
 
-def test_a_scenario_as_expected_is_a_table_and_status_0(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scenario_as_expected_is_a_table_and_status_0(tmp_path: Path, capsys: Any):
     file = save(tmp_path, a_scenario())
     (scenario,) = load_transcripts(file)
     table = pane_table(run_in_memory(scenario.machine(), scenario.script).outputs)
@@ -96,9 +94,7 @@ as expected
     )
 
 
-def test_a_difference_is_shown_and_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_is_shown_and_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     status = main(["replay", save(tmp_path, expecting(4))])
 
     assert status == 1
@@ -110,9 +106,7 @@ differs:
 """)
 
 
-def test_a_contested_difference_is_shown_and_does_not_count(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_contested_difference_is_shown_and_does_not_count(tmp_path: Path, capsys: Any):
     document = expecting(4) | {"contested": True, "contested_reason": ["runners differ"]}
 
     assert main(["replay", save(tmp_path, document)]) == 0
@@ -125,9 +119,7 @@ contested, so it does not count: runners differ
 """)
 
 
-def test_a_scenario_that_expects_nothing_is_only_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scenario_that_expects_nothing_is_only_shown(tmp_path: Path, capsys: Any):
     document = without(a_scenario(), "complete", "panes", "dropped")
 
     assert main(["replay", save(tmp_path, document)]) == 0
@@ -138,9 +130,7 @@ nothing expected
 """)
 
 
-def test_what_a_failed_test_recorded_is_not_called_expected(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_failed_test_recorded_is_not_called_expected(tmp_path: Path, capsys: Any):
     test = {"x_recorded_from": "test_taxis.py::test_late"}
     file = save(tmp_path, a_scenario(**test), expecting(4) | {"id": "other"} | test)
 
@@ -167,21 +157,9 @@ NOTHING = (
 @pytest.mark.parametrize(
     ("last", "options", "hint"),
     [
-        (
-            [],
-            [],
-            f"{NOTHING}; --explain says what each window waits for)\n",
-        ),
-        (
-            [],
-            ["--explain"],
-            f"{NOTHING})\n",
-        ),
-        (
-            [{"advance_watermark_to_infinity": True}],
-            [],
-            "(nothing came out; --explain says why)\n",
-        ),
+        ([], [], f"{NOTHING}; --explain says what each window waits for)\n"),
+        ([], ["--explain"], f"{NOTHING})\n"),
+        ([{"advance_watermark_to_infinity": True}], [], "(nothing came out; --explain says why)\n"),
         ([{"advance_watermark_to_infinity": True}], ["--explain"], ""),
     ],
 )
@@ -201,9 +179,7 @@ def test_a_scenario_of_which_nothing_comes_out_says_where_to_look(
     assert said.endswith(f"\n\n{hint}nothing expected\n\n1 scenario: 1 nothing expected\n")
 
 
-def test_steps_after_the_end_of_time_are_pointed_at(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_steps_after_the_end_of_time_are_pointed_at(tmp_path: Path, capsys: Any):
     document = without(a_scenario(), "complete", "panes", "dropped")
     document["steps"][1] = {"advance_watermark_to_infinity": True}
 
@@ -236,9 +212,7 @@ def test_a_file_without_a_scenario_is_status_2_and_the_others_are_played(
     assert err == f"{refusal}\nbeamlike: not run, it cannot be read: {file}\n"
 
 
-def test_a_scenario_that_fails_is_reported_and_the_others_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scenario_that_fails_is_reported_and_the_others_run(tmp_path: Path, capsys: Any):
     status = main(["replay", save(tmp_path, with_words(), a_scenario())])
     out = capsys.readouterr().out
 
@@ -254,9 +228,7 @@ called for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00)
     assert out.endswith("\n2 scenarios: 1 failed, 1 as expected\n")
 
 
-def test_the_timeline_draws_what_the_table_lists(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_timeline_draws_what_the_table_lists(tmp_path: Path, capsys: Any):
     assert main(["replay", save(tmp_path, a_scenario()), "--format", "timeline"]) == 0
     assert (
         capsys.readouterr().out
@@ -284,9 +256,7 @@ as expected
     )
 
 
-def test_json_is_one_document_for_all_files_and_nothing_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_one_document_for_all_files_and_nothing_else(tmp_path: Path, capsys: Any):
     other = tmp_path / "other.json"
     other.write_text(json.dumps(without(a_scenario(id="other"), "panes", "dropped", "complete")))
     expected = {name: a_scenario()[name] for name in ("panes", "dropped")}
@@ -300,9 +270,7 @@ def test_json_is_one_document_for_all_files_and_nothing_else(
     }
 
 
-def test_json_keeps_differences_and_failures_to_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_keeps_differences_and_failures_to_standard_error(tmp_path: Path, capsys: Any):
     status = main(["replay", save(tmp_path, expecting(4), with_words()), "--format", "json"])
     out, err = capsys.readouterr()
 
@@ -320,9 +288,7 @@ def test_json_keeps_differences_and_failures_to_standard_error(
     )
 
 
-def test_a_value_that_json_cannot_write_is_an_error_of_its_scenario(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_value_that_json_cannot_write_is_an_error_of_its_scenario(tmp_path: Path, capsys: Any):
     document = without(a_scenario(), "complete", "panes", "dropped")
     for element in document["steps"][0]["elements"]:
         element["value"] = 1e308
@@ -364,9 +330,7 @@ def test_a_scenario_that_cannot_be_read_is_shown_and_the_others_are_played(
     assert out.endswith("\n2 scenarios: 2 as expected\n")
 
 
-def test_json_names_what_cannot_be_read_beside_what_came_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_names_what_cannot_be_read_beside_what_came_out(tmp_path: Path, capsys: Any):
     file, problem = mixed(tmp_path)
     expected = {name: a_scenario()[name] for name in ("panes", "dropped")}
 
@@ -392,9 +356,7 @@ def test_a_page_has_what_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert page.exists()
 
 
-def test_what_comes_out_otherwise_does_not_hide_what_cannot_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_comes_out_otherwise_does_not_hide_what_cannot_be_read(tmp_path: Path, capsys: Any):
     mixed(tmp_path)
     save(tmp_path, expecting(4))
 
@@ -427,9 +389,7 @@ def test_a_missing_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_a_windowing_is_reported_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_windowing_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     full = without(a_scenario(id="full"), "complete", "panes", "dropped")
     full["windowing"] = {
         "window": {"fn": "sessions", "gap_ms": 5_000},

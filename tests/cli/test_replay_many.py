@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,7 @@ def write(folder: Path, scenario: str, *names: str) -> Path:
     return folder
 
 
-def test_the_scenario_of_the_help_can_be_run_as_it_is(
-    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_scenario_of_the_help_can_be_run_as_it_is(tmp_path: Path, scenario: str, capsys: Any):
     file = tmp_path / "scenario.json"
     file.write_text(scenario, encoding="utf-8")
 
@@ -60,9 +59,7 @@ def test_of_a_folder_all_files_below_it_are_run_by_their_names(
     assert [entry["id"] for entry in document["scenarios"]] == ["a", "b", "a"]
 
 
-def test_a_folder_without_scenarios_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_scenarios_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["replay", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
         f"beamlike: {tmp_path}: there is no *.json file in this folder\n"
@@ -94,9 +91,7 @@ beamlike: not run, it cannot be read: {folder}/open.json
     )
 
 
-def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(tmp_path: Path, capsys: Any):
     folder = write(tmp_path, "{}", *(f"{number}.json" for number in range(9)))
 
     assert main(["replay", str(folder)]) == 2

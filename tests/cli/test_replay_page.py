@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,7 @@ def titles_on(page: Path) -> list[str]:
     return [scenario["title"] for scenario in json.loads(data)["scenarios"]]
 
 
-def test_all_scenarios_of_a_file_are_on_one_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_all_scenarios_of_a_file_are_on_one_page(tmp_path: Path, capsys: Any):
     page = tmp_path / "sessions.html"
     assert main(["replay", str(SESSIONS), "--format", "html", "--out", str(page)]) == 0
     assert titles_on(page) == [scenario.title for scenario in load_transcripts(SESSIONS)]

@@ -12,6 +12,7 @@ import pytest
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.cli import main
 from beamlike.errors import PipelineError
+from tests.support.refusals import refusal
 
 WORD_COUNT = """\
     import argparse
@@ -82,9 +83,7 @@ def beamlike_run(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["no host", "memory", "local", "spark"],
 )
-def test_a_script_reads_and_writes_where_its_arguments_say(
-    host: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_script_reads_and_writes_where_its_arguments_say(host: tuple[str, ...], tmp_path: Path):
     (tmp_path / "words.txt").write_text("to be or not\nto be\n")
     script = a_script(tmp_path, WORD_COUNT)
     paths = ("--input", f"{tmp_path}/words*", "--output", f"{tmp_path}/counts")
@@ -99,9 +98,7 @@ def test_a_script_reads_and_writes_where_its_arguments_say(
     ]
 
 
-def test_the_host_counts_more_than_the_runner_of_the_script(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_host_counts_more_than_the_runner_of_the_script(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path,
         """\
@@ -120,9 +117,7 @@ def test_the_host_counts_more_than_the_runner_of_the_script(
     assert capsys.readouterr().out == "1\nlocal __main__ True\n"
 
 
-def test_the_host_counts_in_every_thread_of_the_script(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_host_counts_in_every_thread_of_the_script(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path,
         """\
@@ -145,9 +140,7 @@ def test_a_variable_of_the_environment_says_where_all_pipelines_run(
     assert Pipeline(runner="SparkRunner").host == "memory"
 
     monkeypatch.setenv("BEAMLIKE_HOST", "flink")
-    with pytest.raises(PipelineError) as refused:
-        Pipeline().run()
-    assert str(refused.value) == (
+    assert refusal(PipelineError, Pipeline().run) == (
         "the environment variable BEAMLIKE_HOST must be memory, local or spark, got 'flink'"
     )
 
@@ -160,9 +153,7 @@ def test_what_was_there_before_is_there_afterwards(tmp_path: Path) -> None:
     assert (list(sys.path), list(sys.argv), dict(os.environ)) == before
 
 
-def test_a_module_beside_the_script_and_its_own_arguments(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_beside_the_script_and_its_own_arguments(tmp_path: Path, capsys: Any):
     a_script(tmp_path, "import apache_beam as beam\nname = beam.__name__\n", "helper_of_job.py")
     script = a_script(
         tmp_path, "import sys\nimport helper_of_job\nprint(helper_of_job.name, sys.argv[1:])\n"
@@ -213,9 +204,7 @@ def test_the_traceback_begins_in_the_script(tmp_path: Path) -> None:
     ]
 
 
-def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(tmp_path: Path, capsys: Any):
     script = a_script(
         tmp_path, "import apache_beam as beam\nbeam.io.ReadFromBigQuery(table='a.b')\n"
     )
@@ -232,17 +221,13 @@ def test_what_beam_has_and_is_not_here_says_so_where_it_is_used(
         (lambda folder: folder, "{path} is a folder; write the path of a Python file"),
     ],
 )
-def test_what_is_no_script(
-    make: Any, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_script(make: Any, problem: str, tmp_path: Path, capsys: Any):
     path = make(tmp_path)
     assert main(["run", str(path)]) == 2
     assert capsys.readouterr().err == f"beamlike: {problem.format(path=path)}\n"
 
 
-def test_arguments_without_the_dashes_before_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_arguments_without_the_dashes_before_them(tmp_path: Path, capsys: Any):
     script = a_script(tmp_path, "print('ran')\n")
     assert main(["run", script, "--input", "x"]) == 2
     printed = capsys.readouterr()

@@ -199,9 +199,7 @@ def test_some_windows_are_listed(orders: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.spark
-def test_opening_pickles_comes_with_a_warning(
-    orders: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_opening_pickles_comes_with_a_warning(orders: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["state", str(orders), "--unpickle", "--limit", "0"]) == 0
 
     told = capsys.readouterr()
@@ -222,11 +220,7 @@ def test_opening_pickles_comes_with_a_warning(
     ],
 )
 def test_what_is_not_there_is_refused(
-    spark: Any,
-    orders: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
+    spark: Any, orders: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     expected = says.format(path=orders, last=last_batch(spark, orders))
 

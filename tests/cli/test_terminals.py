@@ -74,9 +74,7 @@ def test_a_command_prints_what_it_was_given_and_obeys_none_of_it(
     assert is_harmless(said.err)
 
 
-def test_a_mistake_in_a_file_is_reported_without_obeying_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_in_a_file_is_reported_without_obeying_it(tmp_path: Path, capsys: Any):
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps(scenario(aggregation=f"sum{RUDE}"), ensure_ascii=False))
 

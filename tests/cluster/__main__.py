@@ -26,8 +26,6 @@ from tests.cluster.trials import TRIALS, Place
 from tests.judges.building import NotHere, cache_folder
 from tests.support.latest import Latest
 
-__all__ = ["LATEST", "main"]
-
 LATEST: Final = Latest(
     Path(__file__).with_name("LATEST.md"),
     """# The latest trials on a cluster

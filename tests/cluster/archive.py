@@ -18,8 +18,6 @@ from tests.compatibility.environments import wheel
 from tests.compatibility.steps import checkout
 from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
 
-__all__ = ["Packed", "packed"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 _NEEDED: Final = [Requirement(*pair) for pair in BESIDE_PYSPARK if pair[0] != "pytest"]
 _ON_CONNECT: Final = [

@@ -15,8 +15,6 @@ from tests.cluster.archive import Packed
 from tests.cluster.network import Network, network
 from tests.cluster.quota import limited_to
 
-__all__ = ["DRIVER", "EXECUTOR", "WORKERS", "Cluster", "cluster", "wait_until"]
-
 MASTER: Final = "master"
 DRIVER: Final = "driver"
 EXECUTOR: Final = "CoarseGrainedExecutorBackend"
@@ -107,12 +105,7 @@ class Cluster:
             command = limited_to(self.groups[host], command)
         with (folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                command,
-                cwd=folder,
-                env=variables,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                command, cwd=folder, env=variables, stdout=log, stderr=log, start_new_session=True
             )
 
     def log(self, host: str, name: str) -> str:

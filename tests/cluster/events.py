@@ -14,8 +14,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-__all__ = ["COLUMNS", "Line", "Result", "expected", "lines_of", "seconds_of", "write_files"]
-
 Line = dict[str, Any]
 Result = tuple[str, str, int, int, int]
 """Country, start of the hour, visits, lines, lines of the longest visit."""

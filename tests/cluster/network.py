@@ -18,8 +18,6 @@ import attrs
 
 from tests.judges.building import NotHere
 
-__all__ = ["Network", "network"]
-
 _SUBNET: Final = "10.213.77"
 _FIRST: Final = 10
 _SWITCH: Final = "switch"

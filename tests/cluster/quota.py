@@ -8,8 +8,6 @@ from typing import Final
 
 from tests.judges.building import NotHere
 
-__all__ = ["limited_to", "quotas"]
-
 _GROUPS: Final = Path("/sys/fs/cgroup")
 _PERIOD: Final = 100_000
 

@@ -13,8 +13,6 @@ from tests.benchmarks.data import Stream, benchmark_files
 from tests.cluster.cluster import DRIVER, WORKERS, Cluster
 from tests.cluster.scaling_job import SHARDS
 
-__all__ = ["FACTOR", "Measured", "fitted_speed", "measured", "predicted", "shown"]
-
 JOB: Final = Path(__file__).with_name("scaling_job.py")
 EVENTS: Final = 60_000
 GROUPINGS: Final = (2,)

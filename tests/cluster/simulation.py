@@ -25,8 +25,6 @@ from beamlike.inspect.cost import (
     cost_of,
 )
 
-__all__ = ["CASES", "EXECUTORS", "Case", "simulated", "table"]
-
 EXECUTORS: Final = (1, 2, 3, 10, 50, 100, 200)
 _KEYS_OF_A_SHARD: Final = 200
 """So many keys that differ in size are simulated for each shard."""

@@ -20,8 +20,6 @@ from tests.cluster.archive import Packed
 from tests.cluster.cluster import DRIVER, EXECUTOR, WORKERS, Cluster, cluster, kill, wait_until
 from tests.cluster.quota import quotas
 
-__all__ = ["TRIALS", "Place", "Trial"]
-
 JOB: Final = Path(__file__).with_name("job.py")
 _ENDS_WITHIN: Final = 420.0
 _FILES: Final = 12

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tests.compatibility.steps import Ended, StepFailed, ran
 
-__all__ = ["environment", "install", "interpreter", "printed_by", "wheel"]
-
 
 def environment(home: Path, version: str, logs: Path) -> Path:
     """The interpreter of a virtual environment of this Python, which is made if it is not there.

@@ -11,8 +11,6 @@ from typing import Final, Literal
 
 import attrs
 
-__all__ = ["SETTINGS", "Probe", "Setting", "Suite"]
-
 
 @attrs.frozen
 class Suite:

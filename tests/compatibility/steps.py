@@ -17,17 +17,6 @@ from typing import Final
 
 import attrs
 
-__all__ = [
-    "LIMIT",
-    "Ended",
-    "StepFailed",
-    "after_table",
-    "asked_to_end",
-    "checkout",
-    "ran",
-    "rows_of",
-]
-
 LIMIT: Final = 3600.0
 """Seconds that a step may take unless it is told otherwise."""
 _GRACE: Final = 60.0

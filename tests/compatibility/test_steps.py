@@ -26,9 +26,7 @@ def test_what_pytest_counted_is_reported_and_not_how_long_it_took(tmp_path: Path
     assert script(f"print({said!r})", tmp_path).saw == "7 passed, 12 deselected, 1 warning"
 
 
-def test_a_step_that_fails_tells_its_last_lines_and_the_first_test_that_failed(
-    tmp_path: Path,
-) -> None:
+def test_a_step_that_fails_tells_its_last_lines_and_the_first_test_that_failed(tmp_path: Path):
     said = (
         "FAILED tests/a.py::test_one[x y] - assert 1 == 2\n"
         "ERROR tests/b.py\n"
@@ -89,9 +87,7 @@ def test_at_its_limit_a_step_may_tell_what_it_has_seen_so_far() -> None:
         assert process.stderr.read() == b"3 passed\n"
 
 
-def test_a_copy_of_the_checkout_has_what_is_to_be_tried_and_replaces_the_one_before(
-    tmp_path: Path,
-) -> None:
+def test_a_copy_of_the_checkout_has_what_is_to_be_tried_and_replaces_the_one_before(tmp_path: Path):
     root, to = tmp_path / "root", tmp_path / "copy"
     for name in (".git/HEAD", "beamlike/a.py", "beamlike/__pycache__/a.pyc", "x.egg-info/top"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -11,12 +11,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.errors import UnsupportedError
-from tests.support.dialects.cases import (
-    CaseRow,
-    DialectCase,
-    load_dialect_cases,
-    row_differences,
-)
+from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.plays import play, played_state
 from tests.support.dialects.questions import wrong_answers
 

@@ -26,9 +26,7 @@ def unlike(scenario: Scenario, outcome: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda it: it.id)
-def test_a_function_brings_out_in_memory_and_on_the_local_host_what_is_expected(
-    scenario: Scenario,
-) -> None:
+def test_a_function_brings_out_in_memory_and_on_the_local_host_what_is_expected(scenario: Scenario):
     assert unlike(scenario, in_memory(scenario)) == []
     assert unlike(scenario, in_local(scenario)) == []
 
@@ -67,29 +65,19 @@ def refused(**changed: Any) -> str:
         ({"level": "core"}, "other engines do not know 'x_function'"),
         ({"x_function": {"name": "count_per_kez"}}, "count_per_key"),
         ({"x_function": {"name": "deduplicate", "within_ms": 5}}, "time"),
-        (
-            {"x_function": {"name": "deduplicate", "within_ms": 0, "time": "event"}},
-            "within_ms",
-        ),
-        (
-            {"x_function": {"name": "hold_output", "delay_ms": 1, "hold": "there"}},
-            "nowhere",
-        ),
+        ({"x_function": {"name": "deduplicate", "within_ms": 0, "time": "event"}}, "within_ms"),
+        ({"x_function": {"name": "hold_output", "delay_ms": 1, "hold": "there"}}, "nowhere"),
         (
             {"windowing": {**ONE["windowing"], "window": {"fn": "sessions", "gap_ms": 5}}},
             "merges windows, and a state cannot be merged",
         ),
     ],
 )
-def test_a_function_that_cannot_be_is_refused_with_its_place(
-    changed: dict[str, Any], problem: str
-) -> None:
+def test_a_function_that_cannot_be_is_refused_with_its_place(changed: dict[str, Any], problem: str):
     assert problem in refused(**changed)
 
 
-def test_a_replay_names_the_function_and_what_it_brought_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replay_names_the_function_and_what_it_brought_out(tmp_path: Path, capsys: Any):
     file = tmp_path / "one.json"
     file.write_text(json.dumps(ONE), encoding="utf-8")
 
@@ -101,9 +89,7 @@ def test_a_replay_names_the_function_and_what_it_brought_out(
     assert said.endswith("as expected\n\n1 scenario: 1 as expected\n")
 
 
-def test_what_explains_triggers_has_nothing_to_say_of_a_function(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_explains_triggers_has_nothing_to_say_of_a_function(tmp_path: Path, capsys: Any):
     file, page = tmp_path / "one.json", tmp_path / "page.html"
     file.write_text(json.dumps(ONE), encoding="utf-8")
 

@@ -117,10 +117,7 @@ def in_transcript(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (in_transcript("titel", ""), "the document: unknown field 'titel'; did you mean 'title'?"),
         (in_transcript("aggregation", "median"), 'aggregation: must be one of "list", '),
         (in_transcript("steps.0.elements", 5), "steps[0].elements: must be of type array, got 5"),
-        (
-            in_transcript("windowing.trigger.type", "after_cuont"),
-            "windowing.trigger.type: must be",
-        ),
+        (in_transcript("windowing.trigger.type", "after_cuont"), "windowing.trigger.type: must be"),
         (
             in_transcript("windowing.allowed_lateness_ms", -1),
             "windowing.allowed_lateness_ms: must be 0 or more, got -1",
@@ -275,9 +272,7 @@ def test_results_that_answer_nothing_or_twice_are_refused() -> None:
 # -- the command -----------------------------------------------------------------------------------
 
 
-def test_the_command_compares_lists_and_copies(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_compares_lists_and_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     answers = [
         {"id": name, "panes": list(scenario.panes), "dropped": list(scenario.dropped)}
         for name, scenario in SCENARIOS.items()

@@ -34,11 +34,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
-from beamlike.testing.scenarios.files import (
-    differences,
-    load_transcripts,
-    read_transcripts,
-)
+from beamlike.testing.scenarios.files import differences, load_transcripts, read_transcripts
 from beamlike.testing.scenarios.results import to_document
 
 Document = dict[str, Any]
@@ -160,10 +156,7 @@ def test_fields_that_begin_with_x_are_anyones(tmp_path: Path) -> None:
             },
             AfterProcessingTime(Delay(7), AlignTo(10, 3)),
         ),
-        (
-            {"type": "after_synchronized_processing_time"},
-            AfterSynchronizedProcessingTime(),
-        ),
+        ({"type": "after_synchronized_processing_time"}, AfterSynchronizedProcessingTime()),
         (
             {"type": "repeatedly", "trigger": {"type": "after_count", "count": 3}},
             Repeatedly(AfterCount(3)),
@@ -232,9 +225,7 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
         ),
     ],
 )
-def test_calendar_windows_can_be_written(
-    tmp_path: Path, written: Document, means: WindowFn
-) -> None:
+def test_calendar_windows_can_be_written(tmp_path: Path, written: Document, means: WindowFn):
     document = a_scenario()
     document["windowing"]["window"] = written
 
@@ -318,14 +309,8 @@ MISTAKES = [
         change("windowing.trigger.early.zzz", 1),
         "windowing.trigger.early: unknown field 'zzz'; known here: type, count",
     ),
-    (
-        change("panes.1.tming", "LATE"),
-        "panes[1]: unknown field 'tming'; did you mean 'timing'?",
-    ),
-    (
-        change("asserted", {"pains": []}),
-        "asserted: unknown field 'pains'; did you mean 'panes'?",
-    ),
+    (change("panes.1.tming", "LATE"), "panes[1]: unknown field 'tming'; did you mean 'timing'?"),
+    (change("asserted", {"pains": []}), "asserted: unknown field 'pains'; did you mean 'panes'?"),
     (
         remove("windowing.closing_behavior"),
         "windowing: lacks 'closing_behavior'; needed here: window, trigger, accumulation, "
@@ -434,10 +419,7 @@ MISTAKES = [
         change("steps.0.elements.0.key", 1.5),
         "steps[0].elements[0].key: a key is a string, a whole number or null, got 1.5",
     ),
-    (
-        change("panes.0.step", 5),
-        "panes[0].step: the scenario has steps 0 to 4, got 5",
-    ),
+    (change("panes.0.step", 5), "panes[0].step: the scenario has steps 0 to 4, got 5"),
     (
         change("panes.0.window", [0]),
         'panes[0].window: must be [start, end] in ms or "global", got [0]',
@@ -467,10 +449,7 @@ def test_a_mistake_is_named_with_its_place(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            '{"id": "x",\n "steps": [}',
-            "is not JSON: Expecting value",
-        ),
+        ('{"id": "x",\n "steps": [}', "is not JSON: Expecting value"),
         ("", "is empty; a transcript is a JSON document"),
         ("7", 'must be a scenario, a list of scenarios, or {"scenarios": [...]}'),
         ('{"scenarios": [], "more": 1}', "unknown field 'more'; known here: scenarios"),
@@ -646,9 +625,7 @@ def test_an_incomplete_scenario_asserts_what_it_names_and_no_more(tmp_path: Path
     assert found(tmp_path, document) == ["anywhere: missing pane LATE"]
 
 
-def test_an_open_expectation_does_not_take_the_pane_that_a_stricter_one_needs(
-    tmp_path: Path,
-) -> None:
+def test_an_open_expectation_does_not_take_the_pane_that_a_stricter_one_needs(tmp_path: Path):
     document = a_scenario() | {"complete": False}
     document["panes"] = [{"key": "a"}, {"timing": "EARLY"}]
 

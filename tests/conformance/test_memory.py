@@ -15,8 +15,7 @@ SCENARIOS = [(file.stem, scenario) for file in FILES for scenario in scenarios_o
 
 
 @pytest.mark.parametrize(
-    "scenario",
-    [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if not s.contested],
+    "scenario", [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if not s.contested]
 )
 def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
     run = run_in_memory(scenario.machine(), scenario.script)
@@ -25,12 +24,9 @@ def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize(
-    "scenario",
-    [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if s.contested],
+    "scenario", [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if s.contested]
 )
-def test_a_contested_scenario_is_not_compared_but_keeps_the_laws_of_panes(
-    scenario: Scenario,
-) -> None:
+def test_a_contested_scenario_is_not_compared_but_keeps_the_laws_of_panes(scenario: Scenario):
     run = run_in_memory(scenario.machine(), scenario.script)
 
     assert run.panes != ()

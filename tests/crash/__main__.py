@@ -60,8 +60,6 @@ from tests.crash.surroundings import FILE_SYSTEMS
 from tests.crash.unsteady import can_be_unsteady
 from tests.crash.works import WORKS
 
-__all__ = ["main"]
-
 ALIKE: Final = ("reference", "database", "parquet")
 """Works whose rows are those of the first one."""
 
@@ -129,10 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(
-    home: Path,
-    options: argparse.Namespace,
-    at_hand: Mapping[str, AtHand],
-    missing: Sequence[str],
+    home: Path, options: argparse.Namespace, at_hand: Mapping[str, AtHand], missing: Sequence[str]
 ) -> int:
     began = time.monotonic()
     feed = home / "feed"

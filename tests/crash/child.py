@@ -30,8 +30,6 @@ from tests.crash.surroundings import Surroundings
 from tests.crash.work import NO_DATA, Work
 from tests.crash.works import WORKS
 
-__all__ = ["Queries", "main", "make_session"]
-
 _ZONE: Final = os.environ.get("BEAMLIKE_TEST_ZONE", "UTC")
 """See `tests.support.zones`, which not every Python that runs this can import."""
 

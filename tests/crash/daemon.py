@@ -8,8 +8,6 @@ from typing import Final
 
 from pyspark.daemon import manager
 
-__all__ = ["LOADED"]
-
 LOADED: Final = (
     "pandas",
     "pyarrow.compute",

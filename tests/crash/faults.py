@@ -20,8 +20,6 @@ from tests.crash.processes import DAEMON, Process, processes_of
 from tests.crash.work import Work
 from tests.crash.works import WORKS
 
-__all__ = ["FAULTS", "FIRST", "Fault", "try_faults"]
-
 FIRST: Final = 2
 """The micro-batch of the first fault; the others follow, one in each."""
 

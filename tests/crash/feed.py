@@ -11,8 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["BALLAST", "LAST", "SCHEMA", "arriving", "put_next", "rows_of", "write_feed"]
-
 SCHEMA: Final = "user string, at string, points long, tag string"
 BALLAST: Final = "ballast"
 """Users whose windows are open all day. They make the state so large that a step appends to it."""

@@ -10,18 +10,6 @@ from tests.crash.functions import visits
 from tests.crash.sinks import Database, Files, Sink, lines_of
 from tests.crash.work import KEEPS_ITS_LOG, NO_DATA, Work
 
-__all__ = [
-    "BY_CLOCK",
-    "FRAMES",
-    "SESSIONS",
-    "TREE",
-    "WAKE_EVERY",
-    "WITHOUT_DATA",
-    "WITH_CLOCK",
-    "frame_work",
-    "windowed",
-]
-
 TREE: Final = bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1))
 SESSIONS: Final[Mapping[str, Any]] = {
     "window": bl.Sessions("1 minute"),

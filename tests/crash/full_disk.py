@@ -22,8 +22,6 @@ from tests.crash.moments import MOMENTS, Victim, wait_until
 from tests.crash.processes import Child, ChildFailed
 from tests.crash.works import WORKS
 
-__all__ = ["FULL_DISK", "SomebodyElse", "can_mount", "fill_until_done", "mounted"]
-
 FULL_DISK: Final = ("sessions", "chain")
 """The works that this happens to."""
 

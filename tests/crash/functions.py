@@ -18,8 +18,6 @@ from beamlike.beam.transforms.userstate import (
     on_window_expiration,
 )
 
-__all__ = ["BEATS", "beats", "visits"]
-
 BEATS: Final = "user string, what string, at long, points long, tags array<string>"
 
 UNLUCKY: Final = 13

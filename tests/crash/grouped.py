@@ -6,8 +6,6 @@ import beamlike as bl
 from tests.crash.frames import TREE, frame_work
 from tests.crash.sinks import Unordered
 
-__all__ = ["GROUPED"]
-
 
 def _three(rows: Any) -> Any:
     arrived = bl.stream(rows, timestamp="at", watermark="1 minute").window(

@@ -16,8 +16,6 @@ from tests.crash.played import Plain, plain, played
 from tests.crash.rules import broken, content
 from tests.crash.work import Work
 
-__all__ = ["wrong"]
-
 Rows = Mapping[int, Sequence[Plain]]
 
 

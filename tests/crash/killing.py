@@ -16,20 +16,6 @@ from tests.crash.surroundings import CHECKSUMS, FILES, FORMAT, Surroundings, sur
 from tests.crash.unsteady import unsteady
 from tests.crash.works import WORKS
 
-__all__ = [
-    "Kill",
-    "Plan",
-    "Round",
-    "deck",
-    "failures",
-    "judged",
-    "kill_until_done",
-    "kills_of",
-    "note",
-    "note_kill",
-    "rounds",
-]
-
 
 @attrs.frozen
 class Kill:
@@ -136,9 +122,7 @@ def _start(plan: Plan, draw: random.Random) -> Child:
     for order in home.glob("*/out/die"):  # of a command that was broken off
         order.unlink()
     around = surroundings(
-        draw,
-        executors=plan.executors and "kafka" not in plan.works,
-        most_cores=plan.most_cores,
+        draw, executors=plan.executors and "kafka" not in plan.works, most_cores=plan.most_cores
     )
     before = None
     if (home / "surroundings").exists():

@@ -16,8 +16,6 @@ from tests.crash.noted import last_commit
 from tests.crash.processes import PATIENCE, Child
 from tests.crash.work import Work
 
-__all__ = ["MOMENTS", "Moment", "Victim", "wait_until"]
-
 
 @attrs.frozen
 class Victim:

@@ -21,8 +21,6 @@ from tests.judges.building import (
     has_environment,
 )
 
-__all__ = ["JARS", "NEEDS", "SERVER_OF_KAFKA", "SERVER_OF_POSTGRES", "AtHand", "all_at_hand"]
-
 SERVER_OF_KAFKA: Final = "BEAMLIKE_CRASH_KAFKA"
 SERVER_OF_POSTGRES: Final = "BEAMLIKE_CRASH_POSTGRES"
 JARS: Final = "BEAMLIKE_JARS"

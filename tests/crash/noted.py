@@ -14,17 +14,6 @@ import attrs
 
 from tests.crash.feed import rows_of
 
-__all__ = [
-    "Noted",
-    "file_in",
-    "forget_commit",
-    "last_commit",
-    "noted",
-    "seen_by_rows",
-    "still_notes",
-    "timed",
-]
-
 DELAY: Final = 60_000
 """How far the watermark of each work trails its rows (ms)."""
 

@@ -10,8 +10,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["Output", "differences", "output_of", "standing_of"]
-
 SHOWN: Final = 10
 """Differences that are named; the others are counted."""
 

@@ -13,8 +13,6 @@ from tests.crash.functions import BEATS, beats
 from tests.crash.sinks import Files
 from tests.crash.work import KEEPS_ITS_LOG, Work
 
-__all__ = ["PIPELINES", "PIPELINES_WITH_CLOCK", "TOTALS"]
-
 TOTALS: Final = "user string, points long, window string, pane string"
 PANES: Final = (
     "user string, tags array<string>, points long, timestamp long, start long, end long, "

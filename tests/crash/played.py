@@ -19,8 +19,6 @@ from beamlike.runtime.script import Arrive, Output, ScriptStep
 from tests.crash.noted import Noted, timed
 from tests.crash.outputs import Output as OutputElement
 
-__all__ = ["Plain", "plain", "played"]
-
 Plain = dict[str, Any]
 """A pane, or a dropped row, whose ``dropped`` is then the reason."""
 

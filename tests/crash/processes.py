@@ -17,8 +17,6 @@ from typing import Final, Self
 
 import attrs
 
-__all__ = ["DAEMON", "Child", "ChildFailed", "Process", "processes_of"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 DAEMON: Final = "-m tests.crash.daemon"
 """What Python workers have in their command; Java has the name among its settings."""

@@ -17,8 +17,6 @@ from tests.crash.moments import MOMENTS
 from tests.crash.work import Work
 from tests.crash.works import WORKS
 
-__all__ = ["UNMOUNTED", "Result"]
-
 UNMOUNTED: Final = "No file system could be mounted here, so that none was full."
 
 

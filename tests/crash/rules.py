@@ -13,8 +13,6 @@ from typing import Final
 from tests.crash.feed import LAST, rows_of
 from tests.crash.played import Plain
 
-__all__ = ["broken", "content"]
-
 Place = tuple[str, int, int]
 
 

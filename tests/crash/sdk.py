@@ -10,8 +10,6 @@ from tests.crash.pipelines import TOTALS
 from tests.crash.sinks import Files
 from tests.crash.work import Work
 
-__all__ = ["OF_THE_SDK"]
-
 
 def _start(spark: Any, inbox: Path, home: Path) -> Any:
     import apache_beam as beam

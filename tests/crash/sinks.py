@@ -17,8 +17,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Database", "Files", "Sink", "SinkFailure", "Unordered", "by_key", "lines_of"]
-
 
 class SinkFailure(Exception):
     """What a sink raises that is to fail."""

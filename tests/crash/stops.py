@@ -12,8 +12,6 @@ from tests.crash.processes import Child, ChildFailed
 from tests.crash.unsteady import dying_at
 from tests.crash.work import KEEPS_ITS_LOG
 
-__all__ = ["BEGUN", "ENDED", "run_until"]
-
 BEGUN: Final = r"rename after .*/checkpoint/offsets/{batch}"
 """Spark has noted that the micro-batch has begun; nothing has come to the sink."""
 
@@ -22,11 +20,7 @@ ENDED: Final = r"rename before .*/checkpoint/commits/{batch}"
 
 
 def run_until(
-    operation: str | None,
-    home: Path,
-    feed: Path,
-    work: str,
-    at_hand: AtHand | None = None,
+    operation: str | None, home: Path, feed: Path, work: str, at_hand: AtHand | None = None
 ) -> None:
     """Run a work, or go on, until Java is gone at an operation on a file, or to the end.
 

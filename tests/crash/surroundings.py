@@ -10,11 +10,6 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = [
-    *("CHECKSUMS", "FILES", "FILE_SYSTEMS", "FORMAT", "SPECULATION", "Surroundings"),
-    "surroundings",
-]
-
 SPECULATION: Final = "spark.speculation"
 _STORE: Final = "spark.sql.streaming.stateStore"
 _ROCKSDB: Final = f"{_STORE}.rocksdb"

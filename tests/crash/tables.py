@@ -13,8 +13,6 @@ from tests.crash.frames import SESSIONS, windowed
 from tests.crash.needed import SERVER_OF_POSTGRES
 from tests.crash.work import Work
 
-__all__ = ["TABLES", "standing"]
-
 Row = dict[str, Any]
 
 

@@ -29,9 +29,7 @@ def test_a_driver_killed_between_state_and_commit_goes_on_as_a_plain_computation
 @pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.xdist_group("own sessions")
-def test_kills_and_faults_lose_nothing_and_double_nothing(
-    crash: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kills_and_faults_lose_nothing_and_double_nothing(crash: Any, tmp_path: Path, capsys: Any):
     moments = ["states", "sink half", "workers early", "workers", "workers later"]
     works = ["sessions", "days", "chain", "clock", "no-data"]
     runs = ["--kills", "5", "--per-run", "3", "--together", "3", "--full-disks", "0"]

@@ -125,9 +125,7 @@ def test_what_does_not_follow_from_them_is_named(
 
 
 @pytest.mark.parametrize("name", ["clock", "intervals"])
-def test_what_a_window_holds_does_not_follow_from_the_clock(
-    name: str, crash: Any, tmp_path: Path
-) -> None:
+def test_what_a_window_holds_does_not_follow_from_the_clock(name: str, crash: Any, tmp_path: Path):
     feed = tmp_path / "feed"
     crash.feed.write_feed(feed, 9, seed=1)
     windowing = crash.works.WORKS[name].windowing

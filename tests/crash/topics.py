@@ -11,8 +11,6 @@ from tests.crash.frames import TREE
 from tests.crash.needed import SERVER_OF_KAFKA
 from tests.crash.work import Work
 
-__all__ = ["TOPICS"]
-
 _JAVA: Final = "org.apache.kafka.common.serialization.String"
 
 

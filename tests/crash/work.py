@@ -6,8 +6,6 @@ from typing import Any, Final, Literal
 
 import attrs
 
-__all__ = ["KEEPS_ITS_LOG", "NO_DATA", "Work"]
-
 NO_DATA: Final = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 KEEPS_ITS_LOG: Final = {"spark.sql.streaming.minBatchesToRetain": "1000"}

@@ -11,8 +11,6 @@ from tests.crash.tables import TABLES
 from tests.crash.topics import TOPICS
 from tests.crash.work import Work
 
-__all__ = ["WORKS"]
-
 WORKS: Final[Mapping[str, Work]] = {
     work.name: work
     for work in (

@@ -58,15 +58,9 @@ def drop_twice(scene: Any) -> None:
         (in_pane("UA", 0, timing="LATE"), [f"{UA}: the timings are LATE, ON_TIME, LATE"]),
         (in_pane("UA", 2, timing="ON_TIME"), [f"{UA}: the timings are EARLY, ON_TIME, ON_TIME"]),
         (in_pane("UA", 0, departures=5), [f"{UA}: the panes hold [5, 3, 4] departures"]),
-        (
-            lose_last_pane,
-            [f"{AA}: the last pane is", "in all: 5 rows in panes"],
-        ),
+        (lose_last_pane, [f"{AA}: the last pane is", "in all: 5 rows in panes"]),
         (lose_window, [f"{AA}: the last pane is None", "in all: 4 rows in panes"]),
-        (
-            invent_window,
-            ["ZZ 01 Jan 2013 06:00-07:00: the last", "in all: 8 rows in panes"],
-        ),
+        (invent_window, ["ZZ 01 Jan 2013 06:00-07:00: the last", "in all: 8 rows in panes"]),
         (lose_drop, [f"{UA}: the last pane is", "in all: 6 rows in panes and 0 dropped are 6"]),
         (
             drop_twice,

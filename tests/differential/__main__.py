@@ -23,27 +23,17 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import indent
 
 from beamlike.errors import TestStreamError
 from beamlike.testing.scenarios.writing import scenario_text
 from beamlike.testing.streams.as_code import as_test_stream
-from tests.differential.kept import (
-    CHUNK,
-    ENOUGH,
-    Checked,
-    Chunk,
-    Kept,
-    applied_laws,
-    in_processes,
-    on_spark_in_parts,
-    parser_of,
-    report,
-)
+from tests.differential.kept import CHUNK, Checked, Chunk, Search, parser_of
 from tests.support.differential import (
     EITHER_MACHINE,
     KEYS,
+    LAWS,
     ON_LOCAL,
     ON_SPARK,
     Broken,
@@ -76,45 +66,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="default all")
     args = parser.parse_args(arguments)
 
-    started = time.monotonic()
-    kept = None if args.progress is None else Kept.at(args.progress)
-    checked = {} if kept is None else kept.checked()
     numbers = range(args.first, args.first + args.scenarios)
     passes = range(args.first, args.first + math.ceil(args.streams / KEYS))
     chunks = [
         chunk
         for part in args.parts
         for chunk in _chunks(part, args.seed, passes if part == "streams" else numbers)
-        if str(chunk) not in checked
     ]
-    broken: list[Broken] = []
-    for done, found in _shown(in_processes(_check, chunks, args.jobs), len(chunks)):
-        broken += found
-        checked[done.chunk] = done
-        if kept is not None and not found:
-            kept.add(done)
-        if len(broken) >= ENOUGH or time.monotonic() > started + 60 * args.minutes:
-            break
-    on_spark = numbers[: args.spark]
-    if on_spark and len(broken) < ENOUGH:
-        broken += on_spark_in_parts(
-            "scenarios",
-            on_spark,
-            lambda part, spark: broken_on_spark([case_of(args.seed, it) for it in part], spark),
-        )
-        checked[ON_SPARK] = Checked(ON_SPARK, len(on_spark), {ON_SPARK: len(on_spark)}, 0)
-
-    for law, count in applied_laws(checked).items():
-        print(f"{count:>8}  {law}")
-    for one in broken[:ENOUGH]:
-        _show(smallest(one))
-    verdict = "every law holds" if not broken else f"{len(broken)} broken"
-    scenarios = sum(done.scenarios for done in checked.values())
-    took = time.monotonic() - started
-    print(f"\n{scenarios} scenarios of seed {args.seed} in {took:.0f} s: {verdict}")
-    if args.report is not None:
-        args.report.write_text(report(checked, verdict), encoding="utf-8")
-    return int(bool(broken))
+    search = Search("tests.differential", "scenarios", (*LAWS, ON_SPARK), _check, _show)
+    return search.run(
+        args,
+        chunks,
+        lambda part, spark: broken_on_spark([case_of(args.seed, it) for it in part], spark),
+    )
 
 
 Found = tuple[Checked, list[Broken]]
@@ -162,28 +126,8 @@ def _check_streams(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
 _CHECKS = {"local": _check_local, "laws": _check_laws, "streams": _check_streams}
 
 
-def _shown(chunks: Iterable[Found], total: int) -> Iterable[Found]:
-    """The chunks, and how far they are on stderr."""
-    try:
-        from rich.console import Console
-        from rich.progress import track
-    except ImportError:
-        return _counted(chunks)
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return _counted(chunks)
-    return track(chunks, "Checking", total, console=console)
-
-
-def _counted(chunks: Iterable[Found]) -> Iterator[Found]:
-    done = 0
-    for chunk in chunks:
-        done += chunk[0].scenarios
-        print(f"{done} scenarios", file=sys.stderr, flush=True)
-        yield chunk
-
-
-def _show(broken: Broken) -> None:
+def _show(found: Broken) -> None:
+    broken = smallest(found)
     seed, name = broken.case.name.split(":")
     number, *streams = name.split()
     what, counts = ("pass", f"0 --streams {KEYS}") if streams else ("scenario", "1 --streams 0")

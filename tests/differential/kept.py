@@ -5,7 +5,8 @@ as a text. `tests.differential` and `tests.stateful` are commands of this.
 import math
 import platform
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+import time
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,20 +18,6 @@ from typing import Any, Final, Self, TypeVar
 import attrs
 
 from tests.exhaustive.progress import Lines, digest_of
-from tests.support.differential import LAWS, ON_SPARK
-
-__all__ = [
-    "CHUNK",
-    "ENOUGH",
-    "Checked",
-    "Chunk",
-    "Kept",
-    "applied_laws",
-    "in_processes",
-    "on_spark_in_parts",
-    "parser_of",
-    "report",
-]
 
 B = TypeVar("B")
 
@@ -134,22 +121,91 @@ def on_spark_in_parts(
     return broken
 
 
-def applied_laws(
-    checked: Mapping[str, Checked], laws: Iterable[str] | None = None
-) -> dict[str, int]:
+@attrs.frozen
+class Search:
+    """A command that looks for what breaks a law, and says what it looked at.
+
+    Attributes:
+        command: Its module.
+        things: What the laws are of, in the plural.
+        laws: All of them, that of Spark at last.
+        check: Checks a chunk.
+        show: Prints what breaks a law, made smaller.
+    """
+
+    command: str
+    things: str
+    laws: Sequence[str]
+    check: Callable[[Chunk], tuple[Checked, list[Any]]]
+    show: Callable[[Any], None]
+
+    def run(
+        self,
+        args: Namespace,
+        chunks: Sequence[Chunk],
+        broken_on_spark: Callable[[range, Any], list[Any]],
+    ) -> int:
+        """Check the chunks that are not done yet, and some things on Spark; the exit status."""
+        started = time.monotonic()
+        kept = None if args.progress is None else Kept.at(args.progress)
+        checked = {} if kept is None else kept.checked()
+        todo = [chunk for chunk in chunks if str(chunk) not in checked]
+        broken: list[Any] = []
+        for done, found in self._shown(in_processes(self.check, todo, args.jobs), len(todo)):
+            broken += found
+            checked[done.chunk] = done
+            if kept is not None and not found:
+                kept.add(done)
+            if len(broken) >= ENOUGH or time.monotonic() > started + 60 * args.minutes:
+                break
+        on_spark = range(args.first, args.first + args.spark)
+        if on_spark and len(broken) < ENOUGH:
+            broken += on_spark_in_parts(self.things, on_spark, broken_on_spark)
+            law, count = self.laws[-1], len(on_spark)
+            checked[law] = Checked(law, count, {law: count}, 0)
+
+        for law, count in applied_laws(checked, self.laws).items():
+            print(f"{count:>8}  {law}")
+        for one in broken[:ENOUGH]:
+            self.show(one)
+        verdict = "every law holds" if not broken else f"{len(broken)} broken"
+        compared = sum(done.scenarios for done in checked.values())
+        took = time.monotonic() - started
+        print(f"\n{compared} {self.things} of seed {args.seed} in {took:.0f} s: {verdict}")
+        if args.report is not None:
+            text = report(checked, verdict, self.command, self.laws)
+            args.report.write_text(text, encoding="utf-8")
+        return int(bool(broken))
+
+    def _shown(self, chunks: Iterable[Any], total: int) -> Iterable[Any]:
+        """The chunks, and how far they are on stderr."""
+        try:
+            from rich.console import Console
+            from rich.progress import track
+        except ImportError:
+            return self._counted(chunks)
+        console = Console(stderr=True)
+        if not console.is_terminal:
+            return self._counted(chunks)
+        return track(chunks, "Checking", total, console=console)
+
+    def _counted(self, chunks: Iterable[Any]) -> Iterator[Any]:
+        done = 0
+        for chunk in chunks:
+            done += chunk[0].scenarios
+            print(f"{done} {self.things}", file=sys.stderr, flush=True)
+            yield chunk
+
+
+def applied_laws(checked: Mapping[str, Checked], laws: Iterable[str]) -> dict[str, int]:
     """How often each law was checked."""
     applied = Counter[str]()
     for one in checked.values():
         applied.update(one.applied)
-    return {law: applied[law] for law in laws or (*LAWS, ON_SPARK) if applied[law]}
+    return {law: applied[law] for law in laws if applied[law]}
 
 
-def report(
-    checked: Mapping[str, Checked],
-    verdict: str,
-    command: str = "tests.differential",
-    laws: Iterable[str] | None = None,
-) -> str:
+def report(checked: Mapping[str, Checked], verdict: str, command: str, laws: Iterable[str]) -> str:
     """What was compared, part by part and law by law."""
     parts: dict[str, list[Checked]] = {}
     for one in checked.values():

@@ -98,7 +98,7 @@ def test_what_breaks_a_law_is_printed_as_a_stream_to_paste_and_a_transcript_to_r
     # Here a law is broken as soon as a pane comes out.
     laws = {law: lambda case: [f"{len(case.run.panes)} panes"] if case.run.panes else []}
     monkeypatch.setattr(differential, "LAWS", laws)
-    monkeypatch.setattr("tests.differential.kept.LAWS", laws)
+    monkeypatch.setattr("tests.differential.__main__.LAWS", laws)
     monkeypatch.setattr("tests.support.generated.shrinking.LAWS", laws)
 
     assert command(["--parts", "laws", "--scenarios", "1", "--first", "12", "--streams", "0"]) == 1

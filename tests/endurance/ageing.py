@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-__all__ = [
-    "grown",
-    "many_keys",
-    "paced",
-    "slower",
-    "started_and_stopped",
-    "state_beyond_its_bound",
-    "ticking",
-    "together",
-]
-
 FLAT: Final = 1.05
 """What is held may be more by so much from the second to the last quarter."""
 

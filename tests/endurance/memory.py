@@ -11,9 +11,6 @@ from tests.benchmarks.workers import descendants, status_bytes
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Held", "Memory", "heap_used", "held_now", "memory_now"]
-
-
 _PROC: Final = Path("/proc")
 
 

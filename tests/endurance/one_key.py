@@ -14,8 +14,6 @@ from tests.endurance.stream import Batch, numbers, watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["hot_key", "merged_at_once"]
-
 _GAP = 1_000
 _BATCHES = 10
 _COUNTED: Mapping[str, Aggregate] = {"n": bl.count(), "total": bl.sum("value")}

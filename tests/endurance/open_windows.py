@@ -12,8 +12,6 @@ from tests.endurance.stream import Batch, numbers, watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["open_windows"]
-
 _FILLING, _TOUCHING = 20, 5
 """Micro-batches."""
 _TOUCHED = 5

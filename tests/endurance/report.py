@@ -7,8 +7,6 @@ from attrs import field, frozen
 
 from tests.endurance.stream import Batch
 
-__all__ = ["Finding", "described", "figures_of"]
-
 
 @frozen
 class Finding:

@@ -16,8 +16,6 @@ from tests.endurance.stream import Batch, numbers, watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["soak"]
-
 _ADVANCE: Final = 60_000
 """Event time in a micro-batch, ms."""
 _KEYS: Final = 4

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-__all__ = ["START", "Batch", "numbers", "watched"]
-
 START = 1_700_000_000_000
 """The first event time, ms."""
 

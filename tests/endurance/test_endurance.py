@@ -23,9 +23,7 @@ def works(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_many_windows_open_are_touched_and_close_together(
-    works: Any, spark: Any, tmp_path: Path
-) -> None:
+def test_many_windows_open_are_touched_and_close_together(works: Any, spark: Any, tmp_path: Path):
     finding = works("open_windows").open_windows(spark, tmp_path, 200_000)
 
     assert finding.wrong == []
@@ -36,17 +34,13 @@ def test_many_windows_open_are_touched_and_close_together(
 @pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize("lists", [False, True])
-def test_one_session_takes_a_million_elements(
-    lists: bool, works: Any, spark: Any, tmp_path: Path
-) -> None:
+def test_one_session_takes_a_million_elements(lists: bool, works: Any, spark: Any, tmp_path: Path):
     assert works("one_key").hot_key(spark, tmp_path, 1_000_000, lists=lists).wrong == []
 
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_a_hundred_thousand_sessions_become_one_at_once(
-    works: Any, spark: Any, tmp_path: Path
-) -> None:
+def test_a_hundred_thousand_sessions_become_one_at_once(works: Any, spark: Any, tmp_path: Path):
     assert works("one_key").merged_at_once(spark, tmp_path, 100_000).wrong == []
 
 
@@ -108,9 +102,7 @@ def test_micro_batches_that_take_more_of_the_processor_are_reported(works: Any) 
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_a_query_that_was_stopped_leaves_nothing_behind(
-    works: Any, spark: Any, tmp_path: Path
-) -> None:
+def test_a_query_that_was_stopped_leaves_nothing_behind(works: Any, spark: Any, tmp_path: Path):
     finding = works("ageing").started_and_stopped(spark, tmp_path, 12, rest=1)
 
     assert finding.wrong == []

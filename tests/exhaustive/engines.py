@@ -25,21 +25,6 @@ from tests.exhaustive.events import END, Arrive, Clock, Row, Stream, Watermark
 from tests.exhaustive.scripts import aligned, elements_of, move_of, row_of, scripted
 from tests.exhaustive.shards import Shards
 
-__all__ = [
-    "ENGINES",
-    "MODEL",
-    "Engine",
-    "Rows",
-    "Walk",
-    "from_history",
-    "from_script",
-    "in_memory",
-    "local",
-    "played",
-    "reference",
-    "restarting",
-]
-
 Rows = Sequence[Row]
 
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from beamlike.model.time import MAX_TIMESTAMP
 
-__all__ = ["BITS", "END", "Arrive", "Clock", "Event", "Row", "Stream", "Watermark", "content"]
-
 
 class Arrive(NamedTuple):
     """Elements that arrive together, by event time (ms)."""

@@ -9,22 +9,6 @@ from typing import NamedTuple
 from beamlike.model.strategy import TimestampCombiner
 from tests.exhaustive.events import Row
 
-__all__ = [
-    "Came",
-    "Cleared",
-    "Ended",
-    "Fired",
-    "Grew",
-    "History",
-    "Now",
-    "PaneOut",
-    "everything",
-    "hold_of",
-    "new_since_pane",
-    "previous_pane",
-    "unretracted_panes",
-]
-
 
 class Now(NamedTuple):
     """Where the clocks stood when something happened to a window that ends with ``last``."""

@@ -32,8 +32,6 @@ from tests.exhaustive.search import Difference, Reached, unlike
 from tests.support.machines.bundles import is_patient, keeps_contents
 from tests.support.machines.in_shard import micro_batches, run_in_shard
 
-__all__ = ["CHEAP", "LAWS", "broken_laws"]
-
 Broken = Iterator[Difference]
 Law = Callable[[Reached], Broken]
 

@@ -8,8 +8,6 @@ from typing import Any, Final, Self
 
 import attrs
 
-__all__ = ["Done", "Lines", "Piece", "Progress", "digest_of", "digest_of_sources"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 DECIDING: Final = (

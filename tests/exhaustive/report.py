@@ -12,8 +12,6 @@ from tests.exhaustive.shards import machine_of
 from tests.exhaustive.strategies import STRATEGIES
 from tests.exhaustive.work import pieces, streams_in_all
 
-__all__ = ["report"]
-
 
 def report(done: Mapping[str, Done], bounds: tuple[str, ...], bad: Sequence[Done]) -> str:
     """What was searched and found."""

@@ -33,8 +33,6 @@ from tests.exhaustive.history import (
 )
 from tests.exhaustive.triggers import AT_END, finished, ready, timers
 
-__all__ = ["Span", "outcome", "windows_at"]
-
 Span = tuple[int, int]
 """A window: its start and its end, which is not in it (ms)."""
 

@@ -11,8 +11,6 @@ from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Output, Script
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 
-__all__ = ["Together", "aligned", "elements_of", "move_of", "row_of", "scripted"]
-
 Together = Watermark | Clock | tuple[Arrive | None, ...]
 """A move for all streams; or for each the bundle that comes, None if none does."""
 

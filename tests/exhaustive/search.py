@@ -20,8 +20,6 @@ from tests.exhaustive.streams import (
     shown,
 )
 
-__all__ = ["Difference", "Found", "Reached", "reached", "search"]
-
 
 @attrs.frozen
 class Reached:

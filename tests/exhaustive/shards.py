@@ -33,8 +33,6 @@ from tests.exhaustive.events import END, Arrive, Clock, Row, Watermark
 from tests.exhaustive.scripts import elements_of, row_of
 from tests.support.machines.either import forgetful, panes_of_step
 
-__all__ = ["Shards", "machine_of"]
-
 MOST = 6
 """Elements of a stream at most."""
 

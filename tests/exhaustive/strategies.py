@@ -37,8 +37,6 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from tests.exhaustive.streams import Alphabet
 
-__all__ = ["FACTORS", "STRATEGIES", "deep", "wide"]
-
 Delayed = AfterProcessingTime
 
 TRIGGERS: Final[tuple[Trigger, ...]] = (

@@ -21,19 +21,6 @@ import attrs
 
 from tests.exhaustive.events import Arrive, Clock, Event, Stream, Watermark
 
-__all__ = [
-    "Alphabet",
-    "Branch",
-    "Node",
-    "branches",
-    "count_of",
-    "events_of",
-    "growth",
-    "has_begun",
-    "root",
-    "shown",
-]
-
 
 @attrs.frozen
 class Alphabet:

@@ -12,16 +12,7 @@ from beamlike.runtime.script import Run, Script
 from tests.exhaustive import laws
 from tests.exhaustive.engines import from_script, in_memory
 from tests.exhaustive.events import Arrive, Row, Stream, Watermark
-from tests.exhaustive.laws import (
-    CUTS,
-    FOLDS,
-    KEYS,
-    LAWS,
-    LONGER,
-    ONCE,
-    RESTARTS,
-    broken_laws,
-)
+from tests.exhaustive.laws import CUTS, FOLDS, KEYS, LAWS, LONGER, ONCE, RESTARTS, broken_laws
 from tests.exhaustive.search import reached
 from tests.exhaustive.strategies import STRATEGIES, wide
 from tests.exhaustive.streams import Alphabet

@@ -26,8 +26,6 @@ from beamlike.model.triggers import (
 )
 from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Happened, History, Now
 
-__all__ = ["AT_END", "finished", "ready", "timers"]
-
 AT_END = "end of window"
 """The timer that an event-time trigger sets. Others are instants of processing time (ms)."""
 

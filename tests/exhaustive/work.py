@@ -13,8 +13,6 @@ from tests.exhaustive.search import Difference, Reached, reached, search
 from tests.exhaustive.strategies import STRATEGIES, deep, wide
 from tests.exhaustive.streams import Alphabet, count_of
 
-__all__ = ["BOUNDS", "alphabet_of", "do", "pieces", "streams_in_all"]
-
 BOUNDS: Final = ("wide", "deep", "laws")
 """``wide``: up to four events over all values. ``deep``: five and six events over few values, those
 of fewer are wide ones. ``laws``: up to three events over all values, with the laws."""

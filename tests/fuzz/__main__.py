@@ -23,8 +23,6 @@ import attrs
 
 from tests.fuzz.readers import READERS, Reader
 
-__all__ = ["main"]
-
 _DONE = re.compile(r"Done (\d+) runs in (\d+) second")
 _COVERED = re.compile(r"cov: (\d+) ft: (\d+) corp: (\d+)")
 _LONGEST = 20_000

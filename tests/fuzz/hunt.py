@@ -14,8 +14,6 @@ import atheris
 with atheris.instrument_imports(include=["beamlike", "json"]):
     from tests.fuzz.readers import READERS, Unexpected, attempt
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str]) -> None:
     """Hunt until libFuzzer's time is up.

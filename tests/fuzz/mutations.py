@@ -6,8 +6,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["damaged", "json_documents"]
-
 _ODD_VALUES = (
     *(None, True, False, 0, -1, 1.5, 2**63, -(2**63) - 1, 10**400, 1e308, "", "\x00", "\ud800"),
     *("a" * 300, "0", [], {}, [[]], {"": None}, "\x1b[2J", "<script>"),

@@ -45,8 +45,6 @@ from tests.conformance.beamlike_conformance.verdicts import read_results
 from tests.support.corpus import scenarios_of
 from tests.support.machines.in_shard import run_in_shard
 
-__all__ = ["CORPUS", "READERS", "Reader", "Unexpected", "attempt"]
-
 HERE: Final = Path(__file__).parent
 CORPUS: Final = HERE / "corpus"
 """Inputs that were once answered badly, a folder for each reader."""

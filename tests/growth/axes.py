@@ -152,28 +152,19 @@ AXES: Final = (
         "shards",
         "shards, 100,000 events",
         (2, 4, 8, 16, 32, 64),
-        lambda at, scale: (
-            sessions(shards=at),
-            _stream(_of(100_000, scale), _of(40_000, scale)),
-        ),
+        lambda at, scale: (sessions(shards=at), _stream(_of(100_000, scale), _of(40_000, scale))),
     ),
     Axis(
         "tasks",
         "partitions of each shuffle, three groupings in a row, 20,000 events",
         (2, 8, 32, 100),
-        lambda at, scale: (
-            in_a_row(3),
-            _stream(_of(20_000, scale), _of(8_000, scale), batches=8),
-        ),
+        lambda at, scale: (in_a_row(3), _stream(_of(20_000, scale), _of(8_000, scale), batches=8)),
         _partitions,
     ),
     Axis(
         "joins",
         "joins in a row, 50,000 events",
         (1, 2, 3),
-        lambda at, scale: (
-            joins_in_a_row(at),
-            _stream(_of(50_000, scale), _of(20_000, scale)),
-        ),
+        lambda at, scale: (joins_in_a_row(at), _stream(_of(50_000, scale), _of(20_000, scale))),
     ),
 )

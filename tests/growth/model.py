@@ -7,8 +7,6 @@ from typing import Final
 from beamlike.inspect.cost import Load, Machines, cost_of
 from tests.growth.report import Point
 
-__all__ = ["FACTOR", "KNOWN", "predicted_ms", "section", "speed_of"]
-
 FACTOR: Final = 1.5
 """The model is within it, up or down, with one speed for each axis: each was measured at a time of
 its own, on a machine with more or less other work."""

@@ -24,6 +24,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import StateLayout
 from tests.support.machines.every_aggregate import bind, every_aggregate
+from tests.support.refusals import refusal
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
@@ -242,9 +243,7 @@ def test_results_have_the_types_that_are_promised() -> None:
     ],
 )
 def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str) -> None:
-    with pytest.raises(ColumnError) as refused:
-        bind({**KINDS, "marks": MARKS}, {"x": wanted})
-    assert str(refused.value) == message
+    assert refusal(ColumnError, lambda: bind({**KINDS, "marks": MARKS}, {"x": wanted})) == message
 
 
 def test_several_columns_are_inputs_of_one_aggregate_and_identity_names_them() -> None:
@@ -284,9 +283,7 @@ def test_an_accumulator_that_would_not_come_back_is_refused(accumulator: Any, me
     fine = {"low": 1, "high": None}
     assert column.decode([pa.chunked_array(column.encode([fine, fine]))]) == [fine, fine]
     for use in (lambda: column.check(accumulator), lambda: column.encode([fine, accumulator])):
-        with pytest.raises(CombineError) as refused:
-            use()
-        assert str(refused.value).startswith(message)
+        assert refusal(CombineError, use).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -319,9 +316,7 @@ def test_a_result_takes_the_form_of_its_type_or_is_refused(
 
 def test_a_result_that_does_not_fit_names_the_aggregate_and_the_function() -> None:
     fn = UserMade("spread", Spread(), PAIR, "array<bigint>", None)
-    with pytest.raises(CombineError) as refused:
-        fn.extract({"low": 1.5, "high": 2})
-    assert str(refused.value) == (
+    assert refusal(CombineError, lambda: fn.extract({"low": 1.5, "high": 2})) == (
         "aggregate 'spread': Spread() returned (1.5, 2), which does not fit the declared type "
         "'array<bigint>': it would become [1, 2]; declare the type that it has, or let the "
         "function return a value of that type"

@@ -138,9 +138,7 @@ STRUCTS: Final = pa.struct({"name": pa.string(), "parts": pa.list_(pa.int64())})
         (STRUCTS, [{"name": "b", "parts": [1]}, None, {"name": "b", "parts": [0]}, {"name": None}]),
     ],
 )
-def test_rows_have_an_order_whatever_the_type_of_their_key(
-    dtype: pa.DataType, values: list[Any]
-) -> None:
+def test_rows_have_an_order_whatever_the_type_of_their_key(dtype: pa.DataType, values: list[Any]):
     rows = pa.table(
         {
             "key_key": pa.array(values, dtype),

@@ -43,6 +43,7 @@ from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
 from beamlike.runtime.plan import Plan
 from tests.support.machines.both import BothMachines
 from tests.support.machines.rows_of_outputs import Row, plan_of, table
+from tests.support.refusals import refusal
 
 TENS = FixedWindows(10)
 LATE = AfterWatermark(late=AfterCount(1))
@@ -197,10 +198,7 @@ def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_n
     before = plan(allowed_lateness=0, trigger=AfterWatermark())
     now = plan(("n",), window_fn=Sessions(5), accumulation="discarding")
 
-    with pytest.raises(StateError) as refused:
-        now.check_identity(before.identity)
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: now.check_identity(before.identity)) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
         "  window: the checkpoint has 'FixedWindows(10ms)', the query has 'Sessions(5ms)'\n"
         "  trigger: the checkpoint has 'AfterWatermark()', the query has "
@@ -217,10 +215,7 @@ def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_n
 def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(version: int) -> None:
     words = {"layout version": str(version), "window": "what that version said"}
 
-    with pytest.raises(StateError) as refused:
-        plan().check_identity(words)
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: plan().check_identity(words)) == (
         f"the checkpoint has state of layout version {version}, and this beamlike reads 4, 5 and "
         "6; bring its windows to their end with beamlike.drain of the version that wrote it, and "
         "start this one with a new checkpointLocation"

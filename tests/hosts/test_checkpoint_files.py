@@ -71,9 +71,7 @@ def refusal(disk: str, name: str = MANAGER, mended: str = UNSET) -> str:
         (session(files="s3a://bucket"), "hdfs:///data", "HDFS"),
     ],
 )
-def test_files_that_keep_their_first_content_are_refused(
-    spark: Any, location: str, disk: str
-) -> None:
+def test_files_that_keep_their_first_content_are_refused(spark: Any, location: str, disk: str):
     with pytest.raises(EnvironmentProblem) as refused:
         refuse(file_manager_problem(spark, location))
 
@@ -125,9 +123,7 @@ def test_a_query_over_a_stream_is_refused_before_it_starts(
 
 
 @pytest.mark.spark
-def test_a_file_of_a_checkpoint_is_replaced_in_a_local_session(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_file_of_a_checkpoint_is_replaced_in_a_local_session(spark: SparkSession, tmp_path: Path):
     java: Any = spark._jvm
     path = java.org.apache.hadoop.fs.Path(f"file:{tmp_path}/7.changelog")
     files = (

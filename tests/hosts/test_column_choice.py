@@ -116,9 +116,7 @@ class Longest(bl.CombineFn):
 
 
 @pytest.mark.parametrize("accumulator", [None, "long"])
-def test_a_combine_function_of_the_users_is_called_by_the_columnar_machine(
-    accumulator: str | None,
-) -> None:
+def test_a_combine_function_of_the_users_is_called_by_the_columnar_machine(accumulator: str | None):
     fn = UserMade("longest", Longest(), NUMBER, "long", accumulator)
     state = CheckedColumn("longest", NUMBER, "long") if accumulator else PickledColumn()
 

@@ -77,9 +77,7 @@ def plan_of(strategy: WindowingStrategy, *parts: Part, **more: Any) -> Plan:
     ],
 )
 @pytest.mark.parametrize("name", KINDS)
-def test_values_of_every_type_come_out_as_they_went_in(
-    name: str, accumulation: str, render: Any
-) -> None:
+def test_values_of_every_type_come_out_as_they_went_in(name: str, accumulation: str, render: Any):
     kind, values = KINDS[name]
     parts = [
         Part("one", combine.First(), 0, StampedColumns(kind), kind),

@@ -240,7 +240,7 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
     ]
     assert [(row["key"], row["__beamlike"]["start"]) for row in late] == []
     assert [(key, n) for key, _, _, n in panes(save, "n") if key in ("k1", "k2", "k3")] == [
-        *(("k1", 6), ("k2", 1), ("k3", 5)),
+        *(("k1", 6), ("k2", 1), ("k3", 5))
     ]
     assert len(panes(save)) == 101
     assert both.store.blobs == {}

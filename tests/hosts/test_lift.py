@@ -28,6 +28,7 @@ from beamlike.runtime.stepping import choose_machine
 from tests.support.examples import examples
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.every_aggregate import bind, every_aggregate
+from tests.support.sums import SumOfTheLucky
 
 NUMBER = pa.int64()
 YEAR_20000 = 568_971_820_800_000
@@ -143,9 +144,7 @@ BOTH = pytest.mark.parametrize("machine", ["columnar", "reference"])
 
 
 @BOTH
-def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(
-    machine: Any,
-) -> None:
+def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(machine: Any):
     strategy = WindowingStrategy(Sessions(10), allowed_lateness=2)
     given = [
         rows(("ann", 1, 30), ("joe", 2, 31), ("ann", 3, 5)),
@@ -220,21 +219,6 @@ def test_what_outgrows_its_type_is_reported(machine: Any) -> None:
     plan = plan_of(WindowingStrategy(FixedWindows(10)), machine_name=machine, on_error="fail")
     with pytest.raises(OutgrownError, match=r"^aggregate 'total' outgrew its type int64: .*'ann'"):
         lifter_of(plan).lift([rows(("ann", 2**62, 1), ("ann", 2**62, 2))], None)
-
-
-class SumOfTheLucky(CombineFn):
-    """A sum that cannot take a 13."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        if 13 in values:
-            raise ValueError("13 is unlucky")
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 LUCKY = UserMade("total", SumOfTheLucky(), NUMBER, "bigint", "bigint")

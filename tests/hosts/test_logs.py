@@ -123,9 +123,7 @@ def step_sessions(machine: Any) -> None:
 
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])
-def test_each_merge_of_live_windows_is_a_line(
-    machine: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_each_merge_of_live_windows_is_a_line(machine: str, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.DEBUG, "beamlike.panes"):
         step_sessions(machine)
 
@@ -136,10 +134,7 @@ def test_each_merge_of_live_windows_is_a_line(
         return f"[{start}, {end})"
 
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        (
-            "DEBUG",
-            f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}",
-        ),
+        ("DEBUG", f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}"),
         (
             "DEBUG",
             f"visits: user='ann' {span(15, 73)} merges {span(15, 41)}, {span(47, 57)}, "
@@ -161,9 +156,7 @@ def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])
-def test_no_merge_is_put_in_words_if_no_one_listens(
-    machine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_merge_is_put_in_words_if_no_one_listens(machine: str, monkeypatch: pytest.MonkeyPatch):
     for name in ("log_merges", "keyed_merges"):
         monkeypatch.setattr(f"beamlike.runtime.stepping.{name}", None)
     step_sessions(machine)

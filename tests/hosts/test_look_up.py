@@ -28,6 +28,7 @@ from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from tests.support.machines.in_shard import DictStore
+from tests.support.refusals import refusal
 
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
 MAIN = {"lane": pa.string(), "toll": pa.int64()}
@@ -184,10 +185,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
 
 def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window() -> None:
     plan, store = plan_of(), DictStore()
-    waits = (
-        Arrive((("a", entry("east", 3, 5)),)),
-        AdvanceWatermark(6, side=19),
-    )
+    waits = (Arrive((("a", entry("east", 3, 5)),)), AdvanceWatermark(6, side=19))
     assert run_in_shard(plan, waits, store) == []
     # A shard that is started anew goes on from there.
     assert run_in_shard(plan, (AdvanceWatermark(6, side=20),), store) == [
@@ -320,10 +318,7 @@ def test_state_of_another_look_up_is_refused_by_name() -> None:
     store = DictStore()
     run_in_shard(plan_of(), (AdvanceWatermark(0),), store)
 
-    with pytest.raises(StateError) as refused:
-        Index.load(plan_of(side_fn=TENS, how="inner"), store)
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: Index.load(plan_of(side_fn=TENS, how="inner"), store)) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
         "  look-up: the checkpoint has 'left', the query has 'inner'\n"
         "  side window: the checkpoint has 'FixedWindows(20ms)', the query has "

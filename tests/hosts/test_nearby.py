@@ -155,9 +155,7 @@ def shard(nearby: FileCache, limit: Limit, monkeypatch: pytest.MonkeyPatch) -> S
     return made
 
 
-def test_a_worker_that_never_stepped_the_shard_reads_no_state(
-    shard: Shard, another_worker: Worker
-) -> None:
+def test_a_worker_that_never_stepped_the_shard_reads_no_state(shard: Shard, another_worker: Worker):
     another_worker()
 
     assert (shard.read(), shard.numbers) == ([], list(range(1, 21)))
@@ -201,9 +199,7 @@ def test_a_damaged_copy_is_no_damaged_state(shard: Shard, another_worker: Worker
             assert shard.store.state_cache.find(name) == whole
 
 
-def test_after_a_rollback_older_rows_are_read_from_state(
-    shard: Shard, another_worker: Worker
-) -> None:
+def test_after_a_rollback_older_rows_are_read_from_state(shard: Shard, another_worker: Worker):
     old = shard.end()
     shard.step(gone=range(12))
     newest = shard.end()

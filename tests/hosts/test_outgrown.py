@@ -27,6 +27,8 @@ from beamlike.runtime.stepping import stepper_of
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.rows_of_outputs import Row, combined, panes, plan_of, table
+from tests.support.refusals import refusal
+from tests.support.sums import Added
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
@@ -116,10 +118,7 @@ def test_a_clock_fires_what_was_left() -> None:
     at_once = both.step(table(Row(2, whole=1)), watermark=0, clock=106)
     at_end = both.step(watermark=10, clock=106)
 
-    assert (panes(at_once, "sum"), drops(at_once)) == (
-        [("k", 0, "EARLY", MOST)],
-        [dropped(2, 1)],
-    )
+    assert (panes(at_once, "sum"), drops(at_once)) == ([("k", 0, "EARLY", MOST)], [dropped(2, 1)])
     assert panes(at_end, "sum") == [("k", 0, "ON_TIME", MOST)]
 
 
@@ -175,10 +174,7 @@ def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> No
     both.step(table(Row(1, whole=MOST), Row(1, "b")), watermark=0)
     before = dict(both.store.blobs)
 
-    with pytest.raises(OutgrownError) as refused:
-        both.step(table(Row(2, whole=1)), watermark=0)
-
-    assert str(refused.value) == (
+    assert refusal(OutgrownError, lambda: both.step(table(Row(2, whole=1)), watermark=0)) == (
         f"{TOO_MUCH}; it was computed for the element (1, None, None, None) at 00:00:00.002 (2 "
         "ms), window [00:00:00, 00:00:00.010), key ('k',); on_error=\"drop\" leaves out the rows "
         "that it cannot hold, also in a query that restarts from its checkpoint; or cast its input "
@@ -221,19 +217,6 @@ def test_combined_rows_that_make_it_too_much_are_dropped_together() -> None:
 
 
 # -- functions of a user's own ------------------------------------------------------------------
-
-
-class Added(CombineFn):
-    """A sum of any size."""
-
-    def create(self) -> int:
-        return 0
-
-    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
-        return accumulator + sum(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class Kept(Added):

@@ -18,6 +18,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.pages import PageContents
 from tests.support.examples import examples
 from tests.support.machines.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.usefixtures("another_worker")
 
@@ -87,8 +88,7 @@ def test_few_rows_are_written_anew_without_a_log(
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
-    [(10, [10]), (11, [6, 5]), (20, [10, 10]), (21, [7, 7, 7])],
+    ("rows", "expected"), [(10, [10]), (11, [6, 5]), (20, [10, 10]), (21, [7, 7, 7])]
 )
 def test_a_page_has_no_more_bytes_than_it_may(
     rows: int, expected: list[int], limit: Limit, another_worker: Worker
@@ -171,10 +171,7 @@ def test_a_missing_blob_is_named(lost: int, limit: Limit, another_worker: Worker
     del shard.store.blobs[lost]
     another_worker()
 
-    with pytest.raises(StateError) as refused:
-        shard.step(new=[12])
-
-    assert str(refused.value) == (
+    assert refusal(StateError, lambda: shard.step(new=[12])) == (
         f"the state names blob {lost} of a shard, and it is not there; the checkpoint is damaged: "
         "continue from a copy of it, or start with a new checkpointLocation"
     )
@@ -274,8 +271,5 @@ class Query(RuleBasedStateMachine):
         return gone, come
 
 
-Query.TestCase.settings = settings(
-    max_examples=examples(60),
-    stateful_step_count=30,
-)
+Query.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)
 TestWhateverHappens = Query.TestCase

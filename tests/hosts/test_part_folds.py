@@ -25,10 +25,10 @@ from beamlike.runtime.plan import Part
 from beamlike.runtime.row_values import fold_of_part, inputs_of_part
 from tests.support.examples import examples
 from tests.support.machines.every_aggregate import bind, every_aggregate
+from tests.support.sums import Added
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12)
-UNITS = T.DayTimeIntervalType()
 
 COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
     "tiny": (T.ByteType(), [1, -128, 127]),
@@ -119,10 +119,7 @@ def windows_of(lengths: Sequence[int]) -> list[range]:
 
 
 @settings(max_examples=examples(25))
-@given(
-    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any),
-    data=st.data(),
-)
+@given(lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), data=st.data())
 def test_state_of_either_machine_is_state_of_the_other(lengths: list[int], data: st.DataObject):
     numbers = data.draw(
         st.lists(st.integers(0, 7**60), min_size=sum(lengths), max_size=sum(lengths))
@@ -175,15 +172,9 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     assert fold.extract(woken).to_pylist() == [[3, None], [5]]
 
 
-class Own(CombineFn):
-    def create(self) -> int:
-        return 0
-
+class Own(Added):
     def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
         return accumulator + 2 * len(values)
-
-    def merge(self, first: int, second: int) -> int:
-        return first + second
 
 
 class Special(Sum):

@@ -284,9 +284,7 @@ def why_beyond() -> str:
     return f"{days}.assign raised WindowError: {raised.value}"
 
 
-def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(
-    steps: list[str],
-) -> None:
+def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(steps: list[str]):
     queries = Queries(WindowingStrategy(CalendarDays()), on_error="drop")
     queries.batch(Event("ann", 2, 5), Event("cid", 4, 7), watermark=0)
     steps.clear()

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 import beamlike as bl
@@ -248,8 +249,6 @@ def test_a_query_and_a_pipeline_with_200_partitions_are_warned_of_where_they_are
 def test_what_came_by_py_files_is_there_where_a_query_is_planned(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pyspark import SparkFiles
-
     shipped = f"{SparkFiles.getRootDirectory()}/beamlike.zip"
     monkeypatch.syspath_prepend(shipped)
     for before, after in (

@@ -179,9 +179,7 @@ def test_a_micro_batch_brings_more_than_fits_in_one_piece() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(monkeypatch: pytest.MonkeyPatch):
     taken = []
     step = ColumnShard.step
 

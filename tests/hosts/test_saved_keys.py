@@ -20,6 +20,7 @@ from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.script import Arrive
 from tests.support.machines.in_shard import run_in_shard
+from tests.support.refusals import refusal
 
 Keys = Mapping[str, pa.ChunkedArray]
 
@@ -117,9 +118,7 @@ def test_without_key_columns_there_is_one_key(typed: str, is_meant: bool) -> Non
         ([pa.chunked_array([pa.nulls(3)])], 1),
     ],
 )
-def test_keys_of_the_same_text_are_counted_apart(
-    columns: Sequence[pa.ChunkedArray], distinct: int
-) -> None:
+def test_keys_of_the_same_text_are_counted_apart(columns: Sequence[pa.ChunkedArray], distinct: int):
     assert count_keys(columns, len(columns[0])) == distinct
 
 
@@ -182,9 +181,7 @@ def test_json_that_no_key_could_be_means_none(typed: str) -> None:
 
 
 def test_a_text_in_quotes_means_no_number() -> None:
-    with pytest.raises(StateError) as refusal:
-        chosen(saved(7), '"7"')
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: chosen(saved(7), '"7"')) == (
         "no window of the key '\"7\"' is open after batch 0; the only key is '7'"
     )
 
@@ -192,6 +189,6 @@ def test_a_text_in_quotes_means_no_number() -> None:
 def test_texts_are_as_they_are_listed() -> None:
     texts = key_texts(list(SHOPS.values()), 6, in_bytes=False)
     assert texts.to_pylist() == [
-        *("Rome, 3", "Rome, null", "null, 3", "null, 3", "a, b, c", "a, b, c"),
+        *("Rome, 3", "Rome, null", "null, 3", "null, 3", "a, b, c", "a, b, c")
     ]
     assert pc.count_distinct(texts).as_py() == 4

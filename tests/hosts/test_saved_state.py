@@ -14,6 +14,7 @@ from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.inspect.state.choice import choose, windows_of
 from beamlike.inspect.state.report import SavedState
 from tests.support.queries.checkpoints import leave_checkpoint
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
@@ -145,9 +146,7 @@ def test_a_window_says_that_it_holds_the_output_watermark_back(spark: Any, tmp_p
 
 
 @pytest.mark.nightly
-def test_an_early_pane_of_a_session_that_grew_is_said_to_hold_it(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_an_early_pane_of_a_session_that_grew_is_said_to_hold_it(spark: Any, tmp_path: Path):
     query = sessions("columnar", allowed_lateness=0, shards=1)
     grows = [event("ann", "00:09:00"), event("ann", "00:15:00"), event("cy", "00:28:00")]
 
@@ -183,9 +182,7 @@ def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
         {"stage": "users", "key": "ann", "new_elements": 1}
     ]
     assert state.to_dataframe().select("stage", "key").collect() == [("users", "ann")]
-    with pytest.raises(StateError) as refusal:
-        state.stage("user")
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: state.stage("user")) == (
         f"there is no stage 'user' in {state.path}; there are 'users', 'total'"
     )
 
@@ -251,9 +248,7 @@ def test_windows_are_chosen_and_sorted(spark: Any, tmp_path: Path) -> None:
     assert keys(sort="largest")[0] == "anna, 1"
     assert keys(sort="deadline") == ["ann, 1", "bob, 1", "anna, 1"]
     assert keys(keys=['{"user": "bob", "till": 1}', "anna, 1"]) == ["bob, 1", "anna, 1"]
-    with pytest.raises(StateError) as refusal:
-        keys(keys=["anne, 1"])
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: keys(keys=["anne, 1"])) == (
         f"no window of the key 'anne, 1' is open after batch {state.batch}; the nearest are "
         "'ann, 1', 'anna, 1'"
     )
@@ -265,9 +260,7 @@ def test_a_query_without_windows_is_named(spark: Any, tmp_path: Path) -> None:
 
     path = leave_checkpoint(spark, tmp_path, EVENTS, query, [event("ann", "00:00:00")])
 
-    with pytest.raises(StateError) as refusal:
-        bl.open_state(spark, path)
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: bl.open_state(spark, path)) == (
         f"the query of the checkpoint {path} keeps no windows of beamlike, but state of "
         "dedupeWithinWatermark; give the checkpointLocation of a query made with windowed, stream "
         "or a pipeline"
@@ -277,9 +270,7 @@ def test_a_query_without_windows_is_named(spark: Any, tmp_path: Path) -> None:
 def test_a_query_without_state_is_named(spark: Any, tmp_path: Path) -> None:
     path = leave_checkpoint(spark, tmp_path, EVENTS, lambda rows: rows, [event("ann", "00:00:00")])
 
-    with pytest.raises(StateError) as refusal:
-        bl.open_state(spark, path)
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: bl.open_state(spark, path)) == (
         f"{path} is the checkpoint of a query that keeps no state, or has not finished its first "
         "micro-batch; let it run, or give the checkpointLocation of another one"
     )
@@ -291,9 +282,7 @@ def test_folders_that_are_no_checkpoints_are_named(spark: Any, tmp_path: Path) -
         tmp_path / "nowhere": f"there is no folder {tmp_path / 'nowhere'}; {ask}",
         tmp_path: f"{tmp_path} is no checkpoint: it has no offsets; {ask}",
     }.items():
-        with pytest.raises(StateError) as refusal:
-            bl.open_state(spark, path)
-        assert str(refusal.value) == says
+        assert refusal(StateError, bl.open_state, spark, path) == says
 
 
 def test_a_place_that_spark_cannot_read_is_reported_with_what_spark_says(spark: Any) -> None:

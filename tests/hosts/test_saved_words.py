@@ -26,6 +26,7 @@ from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import open_index
 from tests.support.machines.in_shard import run_in_shard
+from tests.support.refusals import refusal
 
 MINUTE = 60_000
 ONE = (Arrive((("ann", Element(1, 0)),)),)
@@ -156,10 +157,9 @@ def of_plan(**words: str) -> dict[str, Any]:
     ],
 )
 def test_words_that_are_none_are_named(words: dict[str, Any], says: str) -> None:
-    with pytest.raises(StateError) as refusal:
-        SavedShard.of(4, 0, changed(words))
-
-    assert str(refusal.value).startswith(f"the state of the group 4 cannot be read: {says}")
+    assert refusal(StateError, lambda: SavedShard.of(4, 0, changed(words))).startswith(
+        f"the state of the group 4 cannot be read: {says}"
+    )
 
 
 def test_a_source_that_was_drained_has_heard_of_a_time_past_the_end_of_time() -> None:
@@ -208,10 +208,7 @@ class Refusing:
 
 def test_what_keeps_spark_from_a_place_is_reported_without_the_way_of_java() -> None:
     spark: Any = Refusing()
-    with pytest.raises(StateError) as refusal:
-        SavedState.open(spark, "nope://bucket/orders")
-
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: SavedState.open(spark, "nope://bucket/orders")) == (
         "nope://bucket/orders is no checkpoint with state that can be read "
         '(org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "nope"); '
         "give the folder that the query has as checkpointLocation"

@@ -34,9 +34,7 @@ def refusal() -> str:
     return str(problem.value)
 
 
-def test_without_java_it_says_how_to_install_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_java_it_says_how_to_install_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
 
@@ -56,9 +54,7 @@ def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     )
 
 
-def test_an_old_java_is_named_with_its_version(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_old_java_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     java = fake_java(tmp_path / "bin", 'openjdk version "11.0.21" 2023-10-17')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
 
@@ -68,9 +64,7 @@ def test_an_old_java_is_named_with_its_version(
     )
 
 
-def test_a_session_is_not_even_tried_without_java(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_session_is_not_even_tried_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
 
     with pytest.raises(EnvironmentProblem):
@@ -143,9 +137,7 @@ def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
         refuse(available_now_problem(spark))
 
 
-def test_beside_a_session_of_spark_connect_it_says_what_to_use(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_beside_a_session_of_spark_connect_it_says_what_to_use(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
 
     with pytest.raises(EnvironmentProblem) as problem:
@@ -158,9 +150,7 @@ def test_beside_a_session_of_spark_connect_it_says_what_to_use(
 
 
 @pytest.mark.spark
-def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_start(
-    spark: Any,
-) -> None:
+def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_start(spark: Any):
     setting = "spark.sql.session.timeZone"
     zone = spark.conf.get(setting)
 

@@ -133,11 +133,7 @@ class Stage:
         return unpacked(plan, blobs)
 
     def _run(
-        self,
-        deferred: Deferred,
-        saved: dict[int, Saved],
-        rows: list[Row],
-        clock: int,
+        self, deferred: Deferred, saved: dict[int, Saved], rows: list[Row], clock: int
     ) -> list[Row]:
         self._dice.shuffle(rows)
         by_group: dict[int, list[Row]] = {}

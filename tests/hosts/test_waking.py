@@ -37,9 +37,7 @@ def test_a_silence_is_looked_for_four_times_in_it_and_once_a_minute(
 
 
 @pytest.mark.parametrize("resolution", [*Resolution])
-def test_a_source_is_silent_as_long_whatever_the_times_of_its_graph_count(
-    resolution: Resolution,
-) -> None:
+def test_a_source_is_silent_as_long_whatever_the_times_of_its_graph_count(resolution: Resolution):
     rows = ReadNode("rows", (), origin=None, bounded=False, resolution=resolution)
     layers = Layers.of([rows], (), clock_of=lambda _: SourceClock(0, idle_after=120_000))
 

@@ -36,8 +36,6 @@ from beamlike.testing.scenarios.results import to_document
 from tests.judges.python_accidents import ALL_KEYS
 from tests.judges.python_accidents import PATCHES as PYTHON_PATCHES
 
-__all__ = ["MERGES", "ORIGIN", "OUTPUT", "PARTS", "PHASES", "STALE", "outcomes_with"]
-
 OUTPUT: Final = "output"
 """The output watermark of the DirectRunner moves before the timers that a watermark fires."""
 MERGES: Final = "merges"

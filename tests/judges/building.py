@@ -8,21 +8,11 @@ import shutil
 import subprocess
 import venv
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import attrs
-
-__all__ = [
-    "BESIDE_PYSPARK",
-    "NotHere",
-    "Requirement",
-    "cache_folder",
-    "class_path",
-    "environment",
-    "has_environment",
-    "run",
-]
 
 _LAST_LINES: Final = 15
 
@@ -74,7 +64,7 @@ def run(command: Sequence[str | Path], what: str, seconds: float) -> str:
 
 
 def class_path(source: Path, cache: Path) -> str:
-    """The class path of an adapter in Java, whose classes are compiled where the source is newer.
+    """The class path of an adapter in Java, whose classes are compiled where the source is another.
 
     Args:
         source: Its folder, with a ``pom.xml`` and the sources.
@@ -89,17 +79,18 @@ def class_path(source: Path, cache: Path) -> str:
     home = cache / source.name
     home.mkdir(exist_ok=True)
     pom, jars, classes = source / "pom.xml", home / "class_path.txt", home / "classes"
-    if not _is_newer(jars, [pom]) or not all(map(os.path.exists, _jars(jars))):
+    found, compiled = home / "found", home / "compiled"
+    if not _is_of(found, [pom]) or not all(map(os.path.exists, _jars(jars))):
         command = ["mvn", "-q", "-B", "-f", pom, "dependency:build-classpath"]
         run([*command, f"-Dmdep.outputFile={jars}"], f"Maven for {source.name}", 1200)
+        found.write_text(_digest([pom]), encoding="utf-8")
     sources = sorted(source.glob("*.java"))
     path = jars.read_text(encoding="utf-8").strip()
-    compiled = home / "compiled"
-    if not _is_newer(compiled, [*sources, jars]):
+    if not _is_of(compiled, [*sources, jars]):
         shutil.rmtree(classes, ignore_errors=True)
         command = ["javac", "-nowarn", "-Xlint:none", "-cp", path, "-d", classes]
         run([*command, *sources], f"javac for {source.name}", 300)
-        compiled.touch()
+        compiled.write_text(_digest([*sources, jars]), encoding="utf-8")
     return f"{classes}{os.pathsep}{path}"
 
 
@@ -107,10 +98,13 @@ def _jars(listed: Path) -> list[str]:
     return listed.read_text(encoding="utf-8").strip().split(os.pathsep)
 
 
-def _is_newer(target: Path, sources: Sequence[Path]) -> bool:
-    if not target.exists():
-        return False
-    return all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+def _is_of(note: Path, files: Sequence[Path]) -> bool:
+    """Whether what was made is of these files. A new checkout has new times for old files."""
+    return note.exists() and note.read_text(encoding="utf-8") == _digest(files)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 @attrs.frozen

@@ -1,15 +1,9 @@
 """A decision about a difference between an engine and the scenarios."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import attrs
-
-from tests.conformance.beamlike_conformance.comparing import canonical
-from tests.conformance.beamlike_conformance.scenarios import Scenario
-
-__all__ = ["Answer", "Decision", "agree_without"]
 
 Answer = Mapping[str, Any]
 """What an engine gives out for a scenario or a case, as in a document of results."""
@@ -39,23 +33,3 @@ class Decision:
     covers: Callable[[Any, Answer], bool] = attrs.field(repr=False, default=lambda *_: False)
     accident: str = ""
     smallest: str = ""
-
-
-def agree_without(scenario: Scenario, answer: Answer, *fields: str) -> bool:
-    """Whether the panes are those expected, apart from these fields."""
-    if "panes" not in answer:
-        return False
-
-    def forms(panes: Any) -> Counter[Any]:
-        return Counter(
-            canonical(
-                {
-                    name: sorted(map(str, value)) if isinstance(value, list) else value
-                    for name, value in pane.items()
-                    if name not in fields and name != "retraction"
-                }
-            )
-            for pane in panes
-        )
-
-    return forms(scenario.panes) == forms(answer["panes"])

@@ -14,28 +14,11 @@ import attrs
 from tests.conformance.beamlike_conformance.comparing import differences, row_differences
 from tests.conformance.beamlike_conformance.scenarios import DialectCase, Scenario
 from tests.conformance.beamlike_conformance.verdicts import AS_EXPECTED, judge
-from tests.judges.beam_accidents import (
-    MERGES,
-    ORIGIN,
-    OUTPUT,
-    PARTS,
-    PHASES,
-    STALE,
-    outcomes_with,
-)
+from tests.judges.beam_accidents import MERGES, ORIGIN, OUTPUT, PARTS, PHASES, STALE, outcomes_with
 from tests.judges.decision import Answer, Decision
 from tests.judges.flink_algorithm import BEHIND, ORPHANS, rows_of_operator
 from tests.judges.kafka_algorithm import rows_of_stores
 from tests.judges.python_decisions import PYTHON_DECISIONS
-
-__all__ = [
-    "DECISIONS",
-    "Decision",
-    "accidents_of",
-    "decisions_of",
-    "scenario_inside",
-    "turns_on",
-]
 
 _BEAMS: Final = ("beam_java", "beam_core")
 
@@ -45,10 +28,7 @@ _AT_ONCE: Final = 5
 
 
 def decisions_of(
-    engine: str,
-    scenario: Scenario | DialectCase,
-    answer: Answer,
-    inside: Answer | None = None,
+    engine: str, scenario: Scenario | DialectCase, answer: Answer, inside: Answer | None = None
 ) -> tuple[Decision, ...]:
     """What was decided about the way in which an engine differs; empty: nothing yet.
 

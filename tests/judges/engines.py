@@ -9,8 +9,6 @@ import attrs
 
 from tests.judges.building import Requirement, class_path, environment, run
 
-__all__ = ["ENGINES", "Engine", "JavaEngine", "PythonEngine"]
-
 _HERE: Final = Path(__file__).parent
 
 
@@ -60,7 +58,10 @@ class Engine:
 
 @attrs.frozen
 class JavaEngine(Engine):
-    """An engine of the JVM: an adapter in Java, compiled here."""
+    """An engine of the JVM: an adapter in Java, compiled here.
+
+    The second compiler of Java takes more time than it saves: scenarios are short.
+    """
 
     folder: str = ""
     main: str = ""
@@ -68,7 +69,8 @@ class JavaEngine(Engine):
 
     def command(self, cache: Path) -> list[str | Path]:
         path = class_path(_HERE / self.folder, cache)
-        return [*("java", "-Xmx1500m", "-cp", path, self.main), *self.arguments]
+        java = ("java", "-Xmx1500m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        return [*java, "-cp", path, self.main, *self.arguments]
 
 
 @attrs.frozen

@@ -7,8 +7,6 @@ with its accidents it has to give out what Flink did, and without them what beam
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["BEHIND", "ORPHANS", "rows_of_operator"]
-
 BEHIND: Final = "behind"
 """A continuous trigger sets a timer for a multiple that has passed, and rounds towards zero."""
 ORPHANS: Final = "orphans"

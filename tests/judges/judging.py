@@ -34,8 +34,6 @@ from tests.judges.random_cases import random_cases
 from tests.judges.random_scenarios import random_scenarios
 from tests.judges.rules import RuleJudged, judge_rule, load_rules
 
-__all__ = ["Judged", "Outcome", "judge_engine"]
-
 
 @attrs.frozen
 class Judged:

@@ -9,8 +9,6 @@ known to be of these two kinds and no other.
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["rows_of_stores"]
-
 _Name = tuple[str, int, int]
 _NEVER: Final = -1
 

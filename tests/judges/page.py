@@ -15,8 +15,6 @@ from tests.judges.judging import Outcome
 from tests.judges.picture import picture
 from tests.judges.questions import QUESTIONS, outcomes_here
 
-__all__ = ["keep", "page_text", "pictures", "write_page"]
-
 _SHOWN: Final = 6
 
 

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from tests.judges.questions import Question
 
-__all__ = ["picture"]
-
 _LEFT: Final = 190
 _WIDTH: Final = 520
 _BAR: Final = 18

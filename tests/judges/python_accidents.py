@@ -19,19 +19,6 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
 
-__all__ = [
-    "ALL_KEYS",
-    "CLOCK",
-    "COMPOSITES",
-    "EXPIRY",
-    "HOLD",
-    "PATCHES",
-    "SESSIONS",
-    "TICK",
-    "TIMERS",
-    "TIMING",
-]
-
 EXPIRY: Final = "python expiry"
 """Nothing happens as a window expires but what the trigger wants."""
 TIMERS: Final = "python timers"
@@ -302,14 +289,8 @@ PATCHES: Final[Mapping[str, Sequence[tuple[Any, str, Any]]]] = {
     EXPIRY: ((step, "expire", _expire_without_a_timer),),
     TIMERS: ((_Timers, "fire_apart", True), (emission, "_wants_empty", _wants_empty)),
     TICK: ((late, "deadline_before_merging", _deadline_a_tick_later),),
-    HOLD: (
-        (step, "fire", _fire_and_keep_the_hold),
-        (StepContext, "hold", _hold_of_late_elements),
-    ),
-    TIMING: (
-        (emission, "next_pane", _pane_by_its_cause),
-        (step, "_advance_watermark", _by_timer),
-    ),
+    HOLD: ((step, "fire", _fire_and_keep_the_hold), (StepContext, "hold", _hold_of_late_elements)),
+    TIMING: ((emission, "next_pane", _pane_by_its_cause), (step, "_advance_watermark", _by_timer)),
     SESSIONS: (
         (step, "merge_windows", _merge_with_closed),
         (composites.AfterWatermarkNode, "on_merge", _furthest_phase),

@@ -19,8 +19,6 @@ from tests.judges.python_accidents import (
     TIMING,
 )
 
-__all__ = ["PYTHON_DECISIONS"]
-
 _PYTHON: Final = ("beam_python",)
 
 _NOT_PREDICTED: Final = {

@@ -15,8 +15,6 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.scenarios.files import transcripts_of
 from beamlike.testing.scenarios.results import to_document
 
-__all__ = ["QUESTIONS", "Outcome", "Question", "documents_for", "outcomes", "outcomes_here"]
-
 END: Final = "end"
 """The key of the element that ends a stream."""
 _FAR: Final = 1000

@@ -10,8 +10,6 @@ from tests.support.dialects.cases import DialectCase
 from tests.support.dialects.plays import play
 from tests.support.generated.strategies import pick
 
-__all__ = ["random_cases"]
-
 
 def random_cases(dialect: str, count: int, seed: int) -> Iterator[Mapping[str, Any]]:
     """So many cases of a system, as documents. The case of a number does not depend on the count.

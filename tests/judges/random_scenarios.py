@@ -46,8 +46,6 @@ from beamlike.testing.scenarios.writing import write_scenario
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import pick
 
-__all__ = ["random_scenarios"]
-
 _ORIGIN: Final = 200
 """Where event time happens (ms): no element comes near 1970."""
 _CLOCK: Final = 10

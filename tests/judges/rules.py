@@ -12,8 +12,6 @@ import attrs
 
 from tests.conformance.beamlike_conformance.comparing import canonical
 
-__all__ = ["RuleJudged", "judge_rule", "load_rules"]
-
 _OTHER: Final = Path(__file__).parents[1] / "conformance" / "other"
 
 Rule = Mapping[str, Any]

@@ -20,14 +20,7 @@ from tests.conformance.beamlike_conformance.scenarios import (
     load_cases,
     load_scenarios,
 )
-from tests.judges.beam_accidents import (
-    MERGES,
-    ORIGIN,
-    OUTPUT,
-    PARTS,
-    STALE,
-    outcomes_with,
-)
+from tests.judges.beam_accidents import MERGES, ORIGIN, OUTPUT, PARTS, STALE, outcomes_with
 from tests.judges.building import NotHere, cache_folder
 from tests.judges.decisions import DECISIONS, accidents_of, decisions_of, turns_on
 from tests.judges.engines import ENGINES
@@ -113,9 +106,7 @@ SHOWN_BY = {
 
 
 @pytest.mark.parametrize(("engine", "accident"), SHOWN_BY)
-def test_what_an_accident_makes_is_decided_and_nothing_beside_it(
-    engine: str, accident: str
-) -> None:
+def test_what_an_accident_makes_is_decided_and_nothing_beside_it(engine: str, accident: str):
     scenario = _scenario(SHOWN_BY[engine, accident])
     *_, made = outcomes_with(scenario.document, [accident])
     (decision,) = decisions_of(engine, scenario, made)

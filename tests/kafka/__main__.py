@@ -18,8 +18,6 @@ from tests.judges.building import BESIDE_PYSPARK, NotHere, Requirement, cache_fo
 from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
 from tests.support.latest import Latest
 
-__all__ = ["TRIALS", "main", "play"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 TRIALS: Final = (
     "there and back",

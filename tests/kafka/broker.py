@@ -16,8 +16,6 @@ from typing import Final
 from tests.judges.building import NotHere, run
 from tests.support.listening import DoesNotListen, free_port, listening
 
-__all__ = ["CONNECTOR", "KAFKA", "broker", "class_path"]
-
 KAFKA: Final = (("org.apache.kafka", "kafka_2.13", "4.4.0", True),)
 """Group, artifact, version, and whether with what it needs itself."""
 CONNECTOR: Final = (

@@ -12,8 +12,6 @@ from tests.crash.outputs import output_of
 from tests.crash.stops import BEGUN, ENDED, run_until
 from tests.kafka.client import Kafka
 
-__all__ = ["a_driver_that_dies"]
-
 SECOND_TASK: Final = r"rename before .*/checkpoint/state/0/1/{version}[._].*"
 """With one core tasks run one after the other: here the first has sent all of its records, and the
 second some of its own, before the state of either counts."""

@@ -14,8 +14,6 @@ from tests.kafka import million
 from tests.kafka.client import NOON, Kafka
 from tests.support.pages import blocks_of, check_blocks
 
-__all__ = ["a_million_events", "avro", "the_page", "windows_that_are_over"]
-
 
 def a_million_events(kafka: Kafka, home: Path) -> str:
     """Sessions of many events, by a driver that is killed three times: the compacted topic has them

@@ -14,11 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import attrs
-
-__all__ = ["Event", "drive", "events", "expected", "run_and_kill"]
 
 EVENTS: Final = int(os.environ.get("BEAMLIKE_EVENTS", "1000000"))
 USERS: Final = max(20, EVENTS // 500)
@@ -37,8 +35,6 @@ _NOON_S: Final = 1_577_880_000
 _KILLED_AFTER: Final = (2, 7, 13)
 """How many micro-batches are committed when the driver is killed."""
 _SECONDS: Final = 2400
-
-Result = dict[str, Any]
 
 
 @attrs.frozen

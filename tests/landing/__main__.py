@@ -18,8 +18,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["main"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).with_name("LATEST.md")
 _KILLED: Final = "tests/landing/test_kills.py::test_each_batch_lands_once"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.landing.changes import standing_after
+from tests.support.landing.child import main as write_here
 from tests.support.landing.places import Place, places
 from tests.support.landing.stopping import POINTS
 
@@ -71,7 +72,7 @@ def test_a_writer_that_dies_at_a_point_of_a_micro_batch_loses_and_doubles_nothin
         rows_first = point == "within" and kind in ("delta", "iceberg")
         assert rows == (after if point == "after" or rows_first else before)[0]
         assert letters == (after if point == "after" else before)[1]
-        # Spark has not noted its end, so it comes again.
-        assert write(kind, tmp_path, table, STOPPED, *server) == 0
+        # Spark has not noted its end, so it comes again, here to a process that never wrote.
+        write_here(kind, str(tmp_path), table, str(STOPPED), str(LAST), *server)
 
     assert standing(place, table) == standing_after(range(LAST + 1))

@@ -16,6 +16,7 @@ from beamlike.hosts.landing.writer import Upserting
 from beamlike.tables import Iceberg, SparkTable
 from tests.support.landing.changes import SCHEMA, Row, batch, gone, lost, put
 from tests.support.landing.places import Place, places
+from tests.support.refusals import refusal
 
 
 def standing(place: Place, table: str) -> list[tuple[Any, ...]]:
@@ -216,10 +217,9 @@ def test_a_catalog_that_pyiceberg_lacks_is_refused_before_any_row(
     properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest" if properties else "hadoop")
-    with pytest.raises(ColumnError) as problem:
-        bl.upsert_into(Iceberg("lake", "web.visits", properties), "user")
-
-    assert str(problem.value) == (
+    assert refusal(
+        ColumnError, lambda: bl.upsert_into(Iceberg("lake", "web.visits", properties), "user")
+    ) == (
         "tables.Iceberg: PyIceberg has no catalog of type 'hadoop'; write through Spark, with "
         "tables.SparkTable('lake.web.visits'), or use a catalog of another type, such as "
         '"rest", "sql", "hive" or "glue"'
@@ -237,6 +237,4 @@ def test_a_catalog_that_pyiceberg_lacks_is_refused_before_any_row(
     ],
 )
 def test_a_table_of_spark_needs_a_name_and_a_format(table: SparkTable, text: str) -> None:
-    with pytest.raises(ColumnError) as problem:
-        bl.upsert_into(table, "user")
-    assert str(problem.value) == text
+    assert refusal(ColumnError, lambda: bl.upsert_into(table, "user")) == text

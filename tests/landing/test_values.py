@@ -110,9 +110,7 @@ def test_a_query_may_end_where_a_row_cannot_land(sort: str, tmp_path: Path, requ
 
 
 @pytest.mark.parametrize("sort", ["sqlite", "duckdb", "postgres"])
-def test_what_only_the_database_knows_is_a_dead_letter_too(
-    sort: str, tmp_path: Path, request: Any
-) -> None:
+def test_what_only_the_database_knows_is_a_dead_letter_too(sort: str, tmp_path: Path, request: Any):
     """A condition of the table, and a key that is longer than an index takes."""
     server = request.getfixturevalue("server") if sort == "postgres" else None
     place = places(sort, tmp_path, "checked", server)

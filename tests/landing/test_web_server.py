@@ -282,9 +282,7 @@ def test_every_cell_is_that_of_a_plain_computation(
 @pytest.mark.spark
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "delta"])
 @pytest.mark.nightly
-def test_on_spark_too(
-    kind: str, lines: list[Line], home: str | None, spark: Any, tmp_path: Path
-) -> None:
+def test_on_spark_too(kind: str, lines: list[Line], home: str | None, spark: Any, tmp_path: Path):
     frame = arriving(spark, tmp_path, lines)
     place = places(kind, tmp_path, "visits", home)
     stream = visits(frame, render="upserts")

@@ -23,8 +23,6 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from tests.benchmarks.workers import WorkerMemory, descendants, status_bytes
 
-__all__ = ["main"]
-
 LATEST: Final = Path(__file__).with_name("LATEST.md")
 _HEADING: Final = """# The latest run
 

@@ -14,23 +14,16 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
+from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, is_fifth
 from tests.support.machines.columnar import unlike_memory
 from tests.support.machines.laws import (
-    broken_conservation,
-    broken_pane_laws,
-    broken_retractions,
     in_any_order,
-    run_lazily,
 )
 
-law = settings(
-    max_examples=examples(200),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 
@@ -59,27 +52,8 @@ def test_both_machines_and_the_production_runtime_do_the_same(random: Random):
 @law
 @given(chance)
 def test_the_laws_of_panes_hosts_and_conservation_hold(random: Random):
-    strategy = any_strategy(random, window_fn=any_ended(random)).configured(
-        accumulation=random.choice(("discarding", "accumulating")), unchanged="re_emit"
-    )
-    machine, script = Grouping(strategy, Collect()), any_script(random)
-    eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
-    assert (lazy.states, lazy.past_wakes) == ({}, ())
-    assert broken_pane_laws(eager, merging=True) == []
-    assert broken_conservation(strategy, eager, lazy.states) == []
-
-
-@law
-@given(chance)
-def test_panes_that_withdraw_others_leave_what_stands(random: Random):
-    strategy = any_strategy(random, window_fn=any_ended(random)).configured(unchanged="re_emit")
-    script = any_script(random)
-    retracting, accumulating = (
-        run_in_memory(Grouping(strategy.configured(accumulation=mode), Collect()), script)
-        for mode in ("retracting", "accumulating")
-    )
-    assert broken_retractions(retracting, accumulating, merging=True) == []
+    strategy = any_strategy(random, window_fn=any_ended(random), retracting_options=True)
+    assert broken_in_memory(strategy, any_script(random)) == []
 
 
 @law

@@ -3,25 +3,20 @@
 Half of the triggers in each tree are of that kind.
 """
 
-import pickle
 from random import Random
 
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
 from beamlike.testing.scenarios.files import AGGREGATIONS
+from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from tests.support.machines.in_shard import micro_batches, run_in_shard
 from tests.support.machines.laws import (
-    Restarting,
-    broken_conservation,
-    broken_pane_laws,
     in_any_order,
-    run_lazily,
 )
 
 EXAMPLES = examples(400)
@@ -34,25 +29,10 @@ def scenario(seed: int) -> tuple[WindowingStrategy, Script]:
     return strategy, any_script(random, steps=18)
 
 
-def test_a_restart_before_every_step_changes_nothing() -> None:
+def test_the_laws_of_panes_hosts_and_conservation_hold() -> None:
     for seed in range(EXAMPLES):
         strategy, script = scenario(seed)
-        machine = Grouping(strategy, Collect())
-        restarting = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
-        eager = run_in_memory(machine, script)
-        assert run_in_memory(restarting, script) == eager, f"{seed}: {strategy}"
-
-
-def test_a_key_is_only_asked_when_its_wakes_say_so() -> None:
-    for seed in range(EXAMPLES):
-        strategy, script = scenario(seed)
-        machine = Grouping(strategy, Collect())
-        eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
-        assert lazy.past_wakes == (), f"{seed}: {strategy}"
-        assert in_any_order(lazy.outputs) == in_any_order(eager.outputs), f"{seed}: {strategy}"
-        assert broken_conservation(strategy, eager, lazy.states) == [], f"{seed}: {strategy}"
-        found = broken_pane_laws(eager, merging=strategy.is_merging)
-        assert found == [], f"{seed}: {strategy}"
+        assert broken_in_memory(strategy, script) == [], f"{seed}: {strategy}"
 
 
 def test_state_at_rest_on_spark_is_what_a_run_in_memory_remembers() -> None:

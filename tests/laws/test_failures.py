@@ -25,11 +25,7 @@ from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, any_trigger, any_window_fn
 from tests.support.machines.laws import in_any_order, run_lazily
 
-law = settings(
-    max_examples=examples(200),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 

@@ -30,11 +30,7 @@ from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_trigger, any_window_fn
 
-law = settings(
-    max_examples=examples(150),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(150), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 Table = dict[tuple[Hashable, Window], Any]

@@ -1,10 +1,10 @@
 """What holds for every strategy and every script, on scenarios drawn by hypothesis.
 
-Runs are the same every time. How many scenarios each law is tried on, here and in the files beside
-this one, `tests.support.examples` says.
+Most laws of one scenario are `LAWS` of `tests.support.differential`. Here are those that compare
+several keys or strategies, and those of both ends of time. Runs are the same every time; how many
+scenarios each law is tried on, `tests.support.examples` says.
 """
 
-import pickle
 from functools import partial
 from random import Random
 
@@ -12,39 +12,26 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.machine.events import AdvanceWatermark, Element, Pane
+from beamlike.machine.events import Element, Pane
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, CollectByTimestamp
+from beamlike.model.combine import Collect
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
+from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated import strategies as random_strategies
 from tests.support.generated.scenarios import any_script
-from tests.support.generated.strategies import patient_strategy
-from tests.support.machines.bundles import (
-    by_content,
-    is_patient,
-    while_open,
-)
 from tests.support.machines.laws import (
-    Restarting,
     broken_conservation,
     broken_pane_laws,
     broken_retractions,
-    cut_bundles,
-    in_any_order,
-    run_lazily,
 )
 
-law = settings(
-    max_examples=examples(200),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 # The elements of `any_script` are whole numbers, so windows may look at them.
@@ -60,31 +47,6 @@ def with_mode(strategy: WindowingStrategy, mode: AccumulationMode) -> WindowingS
 
 
 # -- hosting ---------------------------------------------------------------------------------
-
-
-@law
-@given(chance)
-def test_a_restart_before_any_event_changes_nothing(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    machine = machine_of(strategy)
-    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
-    assert run_in_memory(restarted, script) == run_in_memory(machine, script)
-
-
-@law
-@given(chance)
-def test_stepping_a_key_only_when_it_is_due_gives_the_same_outputs_step_by_step(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    machine = machine_of(strategy)
-    lazy = run_lazily(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(run_in_memory(machine, script).outputs)
-
-
-@law
-@given(chance)
-def test_no_wake_is_ever_in_the_past(random: Random):
-    strategy, script = any_strategy(random), any_script(random, to_infinity=False)
-    assert run_lazily(machine_of(strategy), script).past_wakes == ()
 
 
 @law
@@ -111,85 +73,7 @@ def only(key: str, script: Script) -> Script:
 @given(chance, st.sampled_from([MIN_TIMESTAMP + 100, END_OF_GLOBAL_WINDOW - 400]))
 def test_the_laws_of_hosting_hold_at_both_ends_of_time(random: Random, origin: int):
     strategy, script = any_strategy(random), any_script(random, origin=origin)
-    machine = machine_of(strategy)
-    eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
-    assert (lazy.states, lazy.past_wakes) == ({}, ())
-    assert broken_conservation(strategy, eager, lazy.states) == []
-    assert broken_pane_laws(eager, merging=strategy.is_merging) == []
-
-
-# -- bundles ---------------------------------------------------------------------------------
-
-
-@law
-@given(chance)
-def test_cutting_bundles_elsewhere_changes_nothing_for_a_patient_strategy(random: Random):
-    strategy = patient_strategy(random)
-    assert is_patient(strategy)
-    script = while_open(any_script(random), strategy.window_fn)
-    cut, origin = cut_bundles(script, lambda: random.randint(1, 2))
-    machine = Grouping(strategy, CollectByTimestamp())
-    whole, pieces = (run_in_memory(machine, one).outputs for one in (script, cut))
-    assert by_content(pieces, origin) == by_content(whole, range(len(script)))
-
-
-@law
-@given(chance)
-def test_the_order_inside_a_bundle_changes_nothing_but_the_order_of_values(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    shuffled = []
-    for happens in script:
-        if isinstance(happens, Arrive):
-            elements = list(happens.elements)
-            random.shuffle(elements)
-            happens = Arrive(tuple(elements))
-        shuffled.append(happens)
-    machine, steps = machine_of(strategy), range(len(script))
-    assert by_content(run_in_memory(machine, tuple(shuffled)).outputs, steps) == by_content(
-        run_in_memory(machine, script).outputs, steps
-    )
-
-
-# -- panes -----------------------------------------------------------------------------------
-
-
-@law
-@given(chance)
-def test_panes_of_a_window_are_early_then_on_time_then_late_and_counted(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    run = run_in_memory(machine_of(strategy), script)
-    assert broken_pane_laws(run, merging=strategy.is_merging) == []
-
-
-@law
-@given(chance, st.booleans())
-def test_every_element_is_in_a_pane_or_dropped_or_still_buffered(random: Random, ends: bool):
-    mode = [AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING][random.randrange(2)]
-    strategy = any_strategy(random, accumulation=mode)
-    script = any_script(random, to_infinity=ends)
-    machine = machine_of(strategy)
-    run = run_in_memory(machine, script)
-    assert broken_conservation(strategy, run, run_lazily(machine, script).states) == []
-
-
-@law
-@given(chance)
-def test_nothing_is_left_when_the_watermark_reaches_infinity(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    assert script[-1] == AdvanceWatermark(MAX_TIMESTAMP)
-    assert run_lazily(machine_of(strategy), script).states == {}
-
-
-@law
-@given(chance)
-def test_folding_retractions_leaves_what_accumulating_says_last(random: Random):
-    strategy, script = any_strategy(random), any_script(random)
-    runs = [
-        run_in_memory(machine_of(with_mode(strategy, mode)), script)
-        for mode in (AccumulationMode.RETRACTING, AccumulationMode.ACCUMULATING)
-    ]
-    assert broken_retractions(*runs, merging=strategy.is_merging) == []
+    assert broken_in_memory(strategy, script) == []
 
 
 @law

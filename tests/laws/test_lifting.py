@@ -65,9 +65,7 @@ batches = st.lists(
 
 
 def run(
-    strategy: WindowingStrategy,
-    fed: list[tuple[list[Element], int, int]],
-    groups: int | None,
+    strategy: WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int | None
 ) -> tuple[list[list[Pane]], Counter[object]]:
     """The panes of each step, and how many elements were dropped in each step and why.
 

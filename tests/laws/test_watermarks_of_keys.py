@@ -221,11 +221,7 @@ def _of_effect(effect: Effect) -> Any:
         effect.value,
         effect.timestamp,
         effect.info.index,
-        (
-            effect.info.timing.value,
-            effect.info.is_last,
-            effect.retraction,
-        ),
+        (effect.info.timing.value, effect.info.is_last, effect.retraction),
     )
 
 

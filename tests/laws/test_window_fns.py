@@ -1,6 +1,5 @@
 """The laws of every machine hold for window functions that users write, and for all sessions."""
 
-import pickle
 from random import Random
 
 import attrs
@@ -11,31 +10,23 @@ from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CollectByTimestamp
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.contracts.window_fn import check_window_fn
+from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.laws import (
-    Restarting,
-    broken_conservation,
-    broken_pane_laws,
-    broken_retractions,
     cut_bundles,
-    in_any_order,
     run_lazily,
 )
 
-law = settings(
-    max_examples=examples(100),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(100), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 
@@ -114,10 +105,6 @@ def any_user_fn(random: Random) -> WindowFn:
     return kinds[random.randrange(len(kinds))]
 
 
-def any_user_strategy(random: Random, mode: AccumulationMode | None = None) -> WindowingStrategy:
-    return any_strategy(random, window_fn=any_user_fn(random), accumulation=mode)
-
-
 def machine_of(strategy: WindowingStrategy) -> Grouping:
     return Grouping(strategy, Collect())
 
@@ -132,48 +119,10 @@ def test_the_functions_of_these_laws_keep_the_contract():
 
 @law
 @given(chance)
-def test_panes_of_a_window_are_early_then_on_time_then_late_and_counted(random: Random):
-    strategy, script = any_user_strategy(random), any_script(random)
-    run = run_in_memory(machine_of(strategy), script)
-    assert broken_pane_laws(run, merging=strategy.is_merging) == []
-
-
-@law
-@given(chance, st.booleans())
-def test_every_element_is_in_a_pane_or_dropped_or_still_buffered(random: Random, ends: bool):
-    modes = (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)
-    strategy = any_user_strategy(random, modes[random.randrange(2)])
-    script = any_script(random, to_infinity=ends)
-    machine = machine_of(strategy)
-    run = run_in_memory(machine, script)
-    assert broken_conservation(strategy, run, run_lazily(machine, script).states) == []
-
-
-@law
-@given(chance)
-def test_hosts_and_restarts_change_nothing(random: Random):
-    strategy, script = any_user_strategy(random), any_script(random)
-    machine = machine_of(strategy)
-    eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
-    assert (lazy.states, lazy.past_wakes) == ({}, ())
-    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
-    assert run_in_memory(restarted, script) == eager
-
-
-@law
-@given(chance)
-def test_folding_retractions_leaves_what_accumulating_says_last(random: Random):
-    strategy, script = any_user_strategy(random), any_script(random)
-    runs = [
-        run_in_memory(machine_of(with_mode(strategy, mode)), script)
-        for mode in (AccumulationMode.RETRACTING, AccumulationMode.ACCUMULATING)
-    ]
-    assert broken_retractions(*runs, merging=strategy.is_merging) == []
-
-
-def with_mode(strategy: WindowingStrategy, mode: AccumulationMode) -> WindowingStrategy:
-    return strategy.configured(accumulation=mode)
+def test_the_laws_of_panes_hosts_and_conservation_hold(random: Random):
+    strategy = any_strategy(random, window_fn=any_user_fn(random))
+    script = any_script(random, to_infinity=random.randrange(2) != 0)
+    assert broken_in_memory(strategy, script) == []
 
 
 # -- bounded sessions ------------------------------------------------------------------------

@@ -17,8 +17,6 @@ from tests.compatibility.environments import environment
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran
 from tests.lower_bounds.bounds import ROOT, constraints
 
-__all__ = ["main"]
-
 WITHOUT_SPARK: Final = ("tests/model", "tests/machine", "tests/laws", "tests/hosts", "tests/fuzz")
 WITH_SPARK: Final = ("tests/api/test_windowed_batch.py", "tests/api/test_far_future.py")
 LATEST: Final = Path(__file__).with_name("LATEST.md")

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["EXTRAS", "ROOT", "constraints"]
-
 ROOT: Final = Path(__file__).parent.parent.parent
 EXTRAS: Final = ("local", "spark", "png", "demo", "metrics", "sketches", "test")
 """Extras whose bounds are tried. What only checks or shows code is left as it comes."""

@@ -229,12 +229,6 @@ def test_an_aligned_arrival_stays_and_a_later_one_goes_to_the_next_mark(play):
     assert play(strategy, AdvanceClock(11), [1], AdvanceClock(21)) == [fires]
 
 
-def test_an_alarm_of_a_window_that_is_gone_wakes_nobody(play):
-    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(5)))
-    outputs = play(strategy, [1], AdvanceWatermark(10), AdvanceClock(6))
-    assert outputs == ["1 [0,10) ON_TIME #0/0 first last [1] @9"]
-
-
 # -- counts ----------------------------------------------------------------------------------
 
 

@@ -1,7 +1,5 @@
 """Retractions as changes of a table, and the names that sessions keep."""
 
-import pytest
-
 from beamlike.errors import UnsupportedError
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
@@ -14,6 +12,7 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, OrFinally, Repea
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
+from tests.support.refusals import refusal
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 EACH = Repeatedly(AfterCount(1))
@@ -165,9 +164,7 @@ def test_a_session_beside_a_closed_one_has_a_name_of_its_own():
 def test_panes_that_withdraw_nothing_have_no_name():
     effects = panes_of(WindowingStrategy(FixedWindows(10), EACH, "accumulating"), [1])
     assert [pane.session for pane in effects] == [None]
-    with pytest.raises(UnsupportedError) as refused:
-        list(upserts(effects))
-    assert str(refused.value) == (
+    assert refusal(UnsupportedError, lambda: list(upserts(effects))) == (
         "the pane of [00:00:00, 00:00:00.010) has no session, because its grouping withdraws "
         'nothing; group with accumulation="retracting"'
     )

@@ -99,12 +99,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     for clock, updates in shown:
         states, watermark = clocks.update(states, updates, clock)
         watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
-    assert watermarks == [
-        (MIN_TIMESTAMP, MIN_TIMESTAMP),
-        (100, 300),
-        (400, 300),
-        (450, 500),
-    ]
+    assert watermarks == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (100, 300), (400, 300), (450, 500)]
     assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
 
 
@@ -219,10 +214,7 @@ def test_a_part_that_comes_back_is_waited_for_again() -> None:
     assert after(BY_PART, *shown) == [60, 290, 190]
 
 
-@pytest.mark.parametrize(
-    ("idle", "known"),
-    [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])],
-)
+@pytest.mark.parametrize(("idle", "known"), [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])])
 def test_where_all_parts_are_idle_the_watermark_of_the_greatest_counts(
     idle: Idle, known: list[int]
 ) -> None:

@@ -15,12 +15,7 @@ from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.trigger_analysis import (
-    can_close,
-    can_fire,
-    can_stay_open,
-    lets_go,
-)
+from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, lets_go
 from beamlike.model.trigger_base import continuation
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
@@ -163,8 +158,7 @@ def test_what_is_known_of_it_before_anything_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    "trigger",
-    [EveryCount(3), EveryProcessingTime(12, since_firing=True, tick="1 minute")],
+    "trigger", [EveryCount(3), EveryProcessingTime(12, since_firing=True, tick="1 minute")]
 )
 def test_it_is_read_back_from_its_text(trigger: Trigger) -> None:
     assert trigger_of(str(trigger)) == trigger

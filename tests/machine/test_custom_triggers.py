@@ -32,6 +32,7 @@ from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.scenarios.writing import write_scenario
 from beamlike.testing.streams.as_code import as_test_stream
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain
+from tests.support.refusals import refusal
 
 Host = Callable[[WindowingStrategy, Script], Run]
 
@@ -143,9 +144,7 @@ def test_what_is_known_of_it_before_any_data() -> None:
 
     assert str(trigger) == "Repeatedly(AfterSpend(limit=10))"
     assert continuation(trigger) == Repeatedly(AfterCount(1))
-    with pytest.raises(UnsupportedError) as refusal:
-        ColumnarGrouping(strategy, ())
-    assert str(refusal.value) == (
+    assert refusal(UnsupportedError, lambda: ColumnarGrouping(strategy, ())) == (
         "AfterSpend(limit=10), a trigger of yours, runs key by key, and not over columns"
     )
 

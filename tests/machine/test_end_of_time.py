@@ -7,12 +7,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    SlidingWindows,
-    WindowFn,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 TEN = FixedWindows(10)
 

@@ -50,9 +50,7 @@ def test_a_source_never_goes_back_and_no_further_than_its_rows(
 
 
 @given(st.lists(TIMES, min_size=1), TIMES)
-def test_rows_beyond_a_gap_change_nothing_as_long_as_others_come(
-    times: list[int], known: int
-) -> None:
+def test_rows_beyond_a_gap_change_nothing_as_long_as_others_come(times: list[int], known: int):
     reach = reach_of(rows(*times), known, JUMP, is_silent=False)
     beyond = rows(*(reach + JUMP + 1 + number for number in range(50)))
 

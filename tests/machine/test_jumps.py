@@ -10,12 +10,7 @@ from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    SlidingWindows,
-    WindowFn,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.clock import Delivered, Jump, jump_over
 from beamlike.runtime.logs import delivered_by
@@ -73,9 +68,7 @@ def test_a_row_waits_for_its_window_and_for_the_allowed_lateness(
     st.integers(1, 3),
     st.integers(-(10**13), 10**13),
 )
-def test_no_calendar_window_is_longer_than_it_says(
-    kind: type[CalendarDays], number: int, at: int
-) -> None:
+def test_no_calendar_window_is_longer_than_it_says(kind: type[CalendarDays], number: int, at: int):
     windows = kind(number, "Europe/Warsaw")
     (window,) = windows.assign(at)
     assert window.end - window.start <= windows.longest_own_window
@@ -125,9 +118,7 @@ def test_a_jump_says_how_far_from_where_to_where_and_by_what() -> None:
 
 
 @given(st.lists(st.integers(-100, 2_000), min_size=1), st.integers(1, 5), st.integers(0, 99))
-def test_it_does_not_matter_which_task_has_which_rows(
-    times: list[int], tasks: int, known: int
-) -> None:
+def test_it_does_not_matter_which_task_has_which_rows(times: list[int], tasks: int, known: int):
     """While there are no more gaps than are remembered."""
     times = sorted(times)[:16]
     dealt = [times[index::tasks] for index in range(tasks)]

@@ -24,19 +24,6 @@ EACH = Repeatedly(AfterCount(1))
 # -- which windows merge ---------------------------------------------------------------------
 
 
-def test_elements_exactly_one_gap_apart_are_two_sessions(play):
-    assert play(WindowingStrategy(GAP_TEN), [0, 10], END) == [
-        "1 [0,10) ON_TIME #0/0 first last [0] @9",
-        "1 [10,20) ON_TIME #0/0 first last [10] @19",
-    ]
-
-
-def test_elements_one_millisecond_closer_are_one_session(play):
-    assert play(WindowingStrategy(GAP_TEN), [0, 9], END) == [
-        "1 [0,19) ON_TIME #0/0 first last [0, 9] @18"
-    ]
-
-
 def test_an_element_between_two_sessions_joins_them(play):
     assert play(WindowingStrategy(GAP_TEN), [0, 18], [9], END) == [
         "2 [0,28) ON_TIME #0/0 first last [0, 9, 18] @27"
@@ -313,9 +300,7 @@ def test_a_part_whose_pane_released_its_hold_gives_no_timestamp(play):
     ]
 
 
-def test_an_early_trigger_that_says_repeatedly_does_not_bring_the_end_of_a_session_back(
-    play,
-):
+def test_an_early_trigger_that_says_repeatedly_does_not_bring_the_end_of_a_session_back(play):
     strategy = WindowingStrategy(
         Sessions(10),
         AfterWatermark(early=Repeatedly(AfterCount(5)), late=AfterCount(2)),

@@ -22,6 +22,7 @@ from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive
+from tests.support.refusals import refusal
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 # A session [0, 10): it expires when the watermark reaches 10, and is forgotten at 20.
@@ -264,9 +265,7 @@ class Touching(MergingWindowFn):
 
 
 def test_a_window_function_has_to_say_how_long_its_windows_can_be():
-    with pytest.raises(WindowingError) as refused:
-        retaining(window_fn=Touching())
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: retaining(window_fn=Touching())) == (
         'late_check="retain" keeps an expired session for as long as the window of one element '
         "can reach it, but how long such a window of Touching() can be is not known; for Sessions "
         'with a function for the gap, add max_duration="1 hour", or as long as a gap can be; for a '

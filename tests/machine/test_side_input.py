@@ -1,6 +1,5 @@
 """A main input that looks into a side input: who waits, for how long, and what is seen."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,15 +36,11 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    MappingWindowFn,
-    SlidingWindows,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, MappingWindowFn, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
+from tests.support.refusals import refusal
 
 W = IntervalWindow
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
@@ -247,10 +242,7 @@ def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_reported() -> N
     )
 
     assert outputs(
-        machine,
-        arrive(main("a", 3)),
-        AdvanceWatermark(1, side=16),
-        AdvanceWatermark(1, side=17),
+        machine, arrive(main("a", 3)), AdvanceWatermark(1, side=16), AdvanceWatermark(1, side=17)
     ) == [(2, pane(W(0, 10), ("a", None), 3))]
 
 
@@ -331,9 +323,7 @@ def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
     machine = SideInputs(SlidingWindows(10, 5), TENS)
 
     assert outputs(
-        machine,
-        arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))),
-        arrive(main("a", 7)),
+        machine, arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))), arrive(main("a", 7))
     ) == [
         (1, pane(W(5, 15), ("a", "twenty"), 7)),
         (1, pane(W(0, 10), ("a", "ten"), 7)),
@@ -414,9 +404,7 @@ def test_a_newer_pane_replaces_the_older_one_for_those_who_come_later() -> None:
         ("view", [("a", [1, 2])], [("b", [])]),
     ],
 )
-def test_the_join_decides_what_comes_out(
-    join: Join, with_two: list[Any], with_none: list[Any]
-) -> None:
+def test_the_join_decides_what_comes_out(join: Join, with_two: list[Any], with_none: list[Any]):
     machine = SideInputs(TENS, TENS, join=join)
 
     assert outputs(
@@ -487,12 +475,6 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 
 
 # -- what it refuses -------------------------------------------------------------------------
-
-
-def refusal(cls: type[Exception], act: Callable[[], Any]) -> str:
-    with pytest.raises(cls) as refused:
-        act()
-    return str(refused.value)
 
 
 def test_a_side_input_in_sessions_is_refused() -> None:

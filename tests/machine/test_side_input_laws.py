@@ -8,14 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.machine.events import (
-    AdvanceClock,
-    AdvanceWatermark,
-    Drop,
-    DropReason,
-    Element,
-    Pane,
-)
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason, Element, Pane
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
@@ -36,11 +29,7 @@ from tests.support.examples import examples
 from tests.support.generated.strategies import any_window_fn
 from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 
-law = settings(
-    max_examples=examples(150),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(150), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 TRIGGERS = (
@@ -271,9 +260,7 @@ def test_each_element_comes_out_once_in_each_of_its_windows_or_is_dropped_or_wai
 
 @law
 @given(chance)
-def test_it_does_not_matter_whether_the_side_or_the_main_input_comes_first(
-    random: Random,
-) -> None:
+def test_it_does_not_matter_whether_the_side_or_the_main_input_comes_first(random: Random) -> None:
     machine = any_machine(random)
     script = any_side_script(random, machine, panes=False)
     wanted = any_panes(random, machine, script)
@@ -361,9 +348,7 @@ def test_a_restart_before_any_event_changes_nothing(random: Random) -> None:
 
 @law
 @given(chance)
-def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(
-    random: Random,
-) -> None:
+def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(random: Random):
     machine = any_machine(random)
     script = any_side_script(random, machine)
     lazy = run_lazily(machine, script)

@@ -1,6 +1,5 @@
 """A function with one state for each key and window."""
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
@@ -37,15 +36,11 @@ from beamlike.runtime.script import Arrive, Output, Script
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
-from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 from tests.support.machines.memory import ApplyFn
+from tests.support.refusals import refusal
 
 W = IntervalWindow
-law = settings(
-    max_examples=examples(150),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(150), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 
@@ -227,10 +222,7 @@ def test_nothing_waits_so_the_output_watermark_is_the_input_s() -> None:
 
 
 def test_windows_that_merge_are_refused() -> None:
-    with pytest.raises(WindowingError) as refused:
-        remembering(Sessions(10), running_total)
-
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: remembering(Sessions(10), running_total)) == (
         "MergingWindowFn is not supported for stateful functions: Sessions(10ms) merges windows, "
         "and a state cannot be merged; use FixedWindows, SlidingWindows, calendar windows or "
         "GlobalWindows"
@@ -245,10 +237,9 @@ def test_a_negative_lateness_is_refused() -> None:
 def test_elements_that_were_combined_are_refused() -> None:
     machine = remembering(FixedWindows(10), running_total)
 
-    with pytest.raises(WindowingError) as refused:
-        machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
-
-    assert str(refused.value) == (
+    assert refusal(
+        WindowingError, lambda: machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
+    ) == (
         "a stateful function was given 3 elements already combined in [00:00:00, 00:00:00.010); "
         "combine before a grouping only"
     )
@@ -410,37 +401,3 @@ def test_each_element_is_taken_once_in_each_window_in_order_or_dropped(random: R
     machine, script = any_machine(random), of_pairs(any_script(random))
 
     assert list(run_in_memory(machine, script).outputs) == seen_by_an_onlooker(machine, script)
-
-
-@law
-@given(chance)
-def test_a_restart_before_any_event_changes_nothing(random: Random) -> None:
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
-
-    assert run_in_memory(restarted, script) == run_in_memory(machine, script)
-
-
-@law
-@given(chance)
-def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(
-    random: Random,
-) -> None:
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    lazy = run_lazily(machine, script)
-
-    eager = run_in_memory(machine, script)
-    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
-    assert (lazy.states, lazy.past_wakes) == ({}, ())
-
-
-@law
-@given(chance)
-def test_it_does_not_matter_how_arrivals_are_cut_into_bundles(random: Random) -> None:
-    machine, script = any_machine(random), of_pairs(any_script(random))
-    cut, origin = cut_bundles(script, lambda: random.randint(1, 3))
-
-    whole = run_in_memory(machine, script).outputs
-    pieces = run_in_memory(machine, cut).outputs
-    renumbered = tuple(Output(origin[o.step], o.key, o.effect) for o in pieces)
-    assert in_any_order(renumbered) == in_any_order(whole)

@@ -6,13 +6,7 @@ from typing import Any
 import attrs
 
 import beamlike as bl
-from beamlike.testing import (
-    TestStream,
-    check_window_fn,
-    early_pane,
-    emit_exactly,
-    on_time_pane,
-)
+from beamlike.testing import TestStream, check_window_fn, early_pane, emit_exactly, on_time_pane
 from tests.support.contracts import broken_by
 
 

@@ -415,10 +415,7 @@ def test_a_state_or_a_timer_that_is_not_declared_is_refused_where_it_is_asked_fo
     assert isinstance(drop.effect, Drop)
     assert isinstance(pane.effect, Pane)
     assert drop.effect.reason is DropReason.FAILED
-    assert (drop.effect.error, pane.effect.value) == (
-        f"Undeclared raised {problem}",
-        ("k", None),
-    )
+    assert (drop.effect.error, pane.effect.value) == (f"Undeclared raised {problem}", ("k", None))
 
 
 # -- timers without an end -------------------------------------------------------------------------

@@ -25,8 +25,6 @@ from tests.matrix.hosts import (
 from tests.matrix.pairs import PAIRS, Pair, aggregate_of, column_of, native_of
 from tests.matrix.values import TYPES, ValuesOfType
 
-__all__ = ["Cell", "cells", "differences", "key_differences", "table"]
-
 NOT_IN_ARROW = ("interval year to month", "variant")
 """Types that no table of Arrow has, and so no frame on ``local``."""
 

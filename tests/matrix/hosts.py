@@ -14,21 +14,6 @@ from beamlike.runtime.row_metadata import canonical
 from beamlike.testing import QueryTest
 from tests.matrix.values import LENGTH, TYPES
 
-__all__ = [
-    "HOSTS",
-    "SOURCE",
-    "WINDOWS",
-    "Ask",
-    "Results",
-    "Windows",
-    "exact",
-    "native_results",
-    "results_of",
-    "rows_of",
-    "source_rows",
-    "with_values",
-]
-
 Clock = Literal["timestamp", "timestamp_ntz"]
 Host = Literal["spark", "spark stream", "local", "local stream"]
 Results = dict[str, dict[str, Any]]

@@ -9,8 +9,6 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 
-__all__ = ["PAIRS", "Pair", "aggregate_of", "column_of", "native_of"]
-
 Order = Literal["as it is", "any", "any of equal ones"]
 
 

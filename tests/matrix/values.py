@@ -5,8 +5,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["LENGTH", "TYPES", "ValuesOfType"]
-
 LENGTH: Final = 6
 """How many values a type has, nulls at their end among them."""
 
@@ -61,9 +59,7 @@ TYPES: Final[Sequence[ValuesOfType]] = (
         {2: 1, 4: 0},
     ),
     ValuesOfType(
-        "double",
-        (_NAN[1], "-0.0D", "0.0D", "double('Infinity')", _OTHER_NAN[1]),
-        {2: 1, 4: 0},
+        "double", (_NAN[1], "-0.0D", "0.0D", "double('Infinity')", _OTHER_NAN[1]), {2: 1, 4: 0}
     ),
     ValuesOfType("decimal(5,2)", ("999.99", "-0.01", "0.02")),
     ValuesOfType("decimal(38,18)", ("-9999999999999999.999999999999999999", "0.5", "0.25")),

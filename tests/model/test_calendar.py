@@ -18,6 +18,7 @@ from beamlike.model.calendar import (
     CalendarYears,
 )
 from beamlike.model.windows import IntervalWindow
+from tests.support.refusals import refusal
 
 HOUR = 3_600_000
 
@@ -160,10 +161,7 @@ def plain_months(timestamp: int, first: date, number: int, zone: str) -> tuple[d
     ],
 )
 def test_months_and_years_begin_on_a_day_of_the_start(
-    windows: Callable[[str], CalendarWindows],
-    first: tuple[int, int, int],
-    number: int,
-    zone: str,
+    windows: Callable[[str], CalendarWindows], first: tuple[int, int, int], number: int, zone: str
 ) -> None:
     window_fn = windows(zone)
     instants = [
@@ -206,10 +204,7 @@ def test_a_window_beyond_the_calendar_is_refused(year: int) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (
-            lambda: CalendarDays(0),
-            "CalendarDays number must be a whole number of 1 or more, got 0",
-        ),
+        (lambda: CalendarDays(0), "CalendarDays number must be a whole number of 1 or more, got 0"),
         (
             lambda: CalendarDays(1, "Europe/Warschau"),
             "time zone 'Europe/Warschau' does not exist; did you mean 'Europe/Warsaw'?",
@@ -245,25 +240,17 @@ def test_a_window_beyond_the_calendar_is_refused(year: int) -> None:
     ],
 )
 def test_parameters_that_make_no_calendar_are_refused(make: object, says: str) -> None:
-    with pytest.raises(WindowError) as error:
-        make()  # type: ignore[operator]
-
-    assert str(error.value) == says
+    assert refusal(WindowError, make) == says
 
 
-def test_a_machine_without_time_zones_is_reported_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_without_time_zones_is_reported_what_to_install(monkeypatch: pytest.MonkeyPatch):
     def no_zone(_name: str) -> ZoneInfo:
         raise KeyError("no database")
 
     monkeypatch.setattr(calendar, "ZoneInfo", no_zone)
     monkeypatch.setattr(calendar, "available_timezones", set)
 
-    with pytest.raises(WindowError) as error:
-        CalendarDays(1, "Africa/Abidjan")
-
-    assert str(error.value) == (
+    assert refusal(WindowError, lambda: CalendarDays(1, "Africa/Abidjan")) == (
         "time zone 'Africa/Abidjan' cannot be looked up: this machine has no time zone "
         "database; install one with: pip install tzdata"
     )

@@ -164,9 +164,7 @@ def test_folds_say_what_their_functions_do(random: Random) -> None:
 
 
 @pytest.mark.parametrize(
-    "fn",
-    [NetCountValues(), NetSum(), Kept(Max(), once=True), Kept(Collect())],
-    ids=str,
+    "fn", [NetCountValues(), NetSum(), Kept(Max(), once=True), Kept(Collect())], ids=str
 )
 def test_they_are_lawful(fn: CombineFn) -> None:
     check_combine_fn(fn, [(5, False), (7, False), (None, False)])

@@ -61,9 +61,7 @@ def test_a_zero_has_no_sign() -> None:
         ([[{"v": (-0.0, None)}], [{"v": (0.0, None)}]], "[[{'v': (0.0, None)}]]"),
     ],
 )
-def test_a_zero_inside_of_a_value_has_no_sign_either(
-    values: list[Any], shown: str, turned: bool
-) -> None:
+def test_a_zero_inside_of_a_value_has_no_sign_either(values: list[Any], shown: str, turned: bool):
     assert repr(result(CollectSet(), values[::-1] if turned else values)) == shown
 
 

@@ -95,8 +95,7 @@ def test_no_function_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fn", "values", "any_order"),
-    [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS],
+    ("fn", "values", "any_order"), [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS]
 )
 @given(data=st.data())
 @settings(max_examples=examples(15))
@@ -110,9 +109,7 @@ def test_every_function_keeps_the_laws(
 
 
 @pytest.mark.parametrize(("fn", "empty"), [(case[0], case[3]) for case in FUNCTIONS], ids=str)
-def test_an_empty_pane_says_what_it_gives_and_whether_scio_fails(
-    fn: CombineFn, empty: EmptyPane
-) -> None:
+def test_an_empty_pane_says_what_it_gives_and_whether_scio_fails(fn: CombineFn, empty: EmptyPane):
     assert fn.on_empty == empty
     assert fn.extract(fn.compact(fn.create())) == empty.value
 

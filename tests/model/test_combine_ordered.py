@@ -9,6 +9,7 @@ import pytest
 
 from beamlike.errors import CombineError
 from beamlike.model.combine import CombineFn, First, Last, Latest, Top, TopBy
+from tests.support.refusals import refusal
 
 
 def result(fn: CombineFn, *bundles: list[Any], times: list[int] | None = None) -> Any:
@@ -85,9 +86,7 @@ def test_a_ranking_without_places_is_refused(n: Any) -> None:
 
 
 def test_what_cannot_compare_is_refused() -> None:
-    with pytest.raises(CombineError) as refused:
-        Top(3, by="delay")  # type: ignore[arg-type]
-    assert str(refused.value) == (
+    assert refusal(CombineError, lambda: Top(3, by="delay")) == (
         "Top by must be a function from a value to what is compared, such as "
         "operator.itemgetter(1), got 'delay'"
     )

@@ -16,6 +16,7 @@ import pytest
 from beamlike.errors import CombineError
 from beamlike.model.combine import Sample
 from beamlike.model.combine.plain import digest, plain_text
+from tests.support.refusals import refusal
 
 
 def drawn(sample: Sample, values: list[Any], times: list[int] | None = None) -> list[Any]:
@@ -157,9 +158,7 @@ def test_a_value_that_is_no_plain_data_is_refused() -> None:
         def __repr__(self) -> str:
             return "a taxi"
 
-    with pytest.raises(CombineError) as refused:
-        drawn(Sample(3), [[Taxi()]])
-    assert str(refused.value) == (
+    assert refusal(CombineError, lambda: drawn(Sample(3), [[Taxi()]])) == (
         "a sample or a count of distinct values needs plain values, got a taxi of type Taxi; give "
         "it as a text, a number, a tuple or a mapping of them"
     )
@@ -176,6 +175,4 @@ def test_a_value_that_is_no_plain_data_is_refused() -> None:
     ],
 )
 def test_a_sample_of_nothing_is_refused(make: Any, message: str) -> None:
-    with pytest.raises(CombineError) as refused:
-        make()
-    assert str(refused.value) == message
+    assert refusal(CombineError, make) == message

@@ -11,6 +11,7 @@ import pytest
 
 from beamlike.errors import CombineError, EnvironmentProblem
 from beamlike.model.combine import ApproxDistinct, ApproxQuantiles, CombineFn
+from tests.support.refusals import refusal
 
 FRACTIONS = [0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1]
 
@@ -151,9 +152,7 @@ def test_equal_values_are_one_and_null_is_none() -> None:
     ],
 )
 def test_fractions_that_are_none_are_refused(fractions: Any, shown: str) -> None:
-    with pytest.raises(CombineError) as refused:
-        ApproxQuantiles(fractions)
-    assert str(refused.value) == (
+    assert refusal(CombineError, lambda: ApproxQuantiles(fractions)) == (
         "ApproxQuantiles fractions must be a list of numbers from 0 to 1 such as [0.5, 0.99], or "
         f"how many quantiles, 2 or more; got {shown}"
     )
@@ -188,9 +187,7 @@ def test_fractions_that_are_none_are_refused(fractions: Any, shown: str) -> None
     ],
 )
 def test_a_sketch_of_no_size_is_refused(make: Any, message: str) -> None:
-    with pytest.raises(CombineError) as refused:
-        make()
-    assert str(refused.value) == message
+    assert refusal(CombineError, make) == message
 
 
 @pytest.mark.parametrize("make", [lambda: ApproxQuantiles([0.5]), ApproxDistinct])
@@ -201,9 +198,7 @@ def test_without_the_library_the_extra_to_install_is_named(
     monkeypatch.setitem(sys.modules, "datasketches", None)
 
     for use in (make, lambda: fn.add(fn.create(), [1], [0])):
-        with pytest.raises(EnvironmentProblem) as refused:
-            use()
-        assert str(refused.value) == (
+        assert refusal(EnvironmentProblem, use) == (
             f"{type(fn).__name__} needs datasketches, which is not installed; run: "
             'pip install "beamlike[sketches]", on the workers too'
         )

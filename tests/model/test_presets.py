@@ -40,18 +40,12 @@ def shown(parts: Any) -> list[str]:
     ("parts", "panes"),
     [
         (bl.final_only(), ["+3 ON_TIME", "dropped: expired"]),
-        (
-            bl.early_every("1 minute"),
-            ["+2 EARLY", "-2 EARLY", "+3 ON_TIME", "dropped: expired"],
-        ),
+        (bl.early_every("1 minute"), ["+2 EARLY", "-2 EARLY", "+3 ON_TIME", "dropped: expired"]),
         (
             bl.live_and_corrected("1 minute", "2 hours"),
             ["+2 EARLY", "-2 EARLY", "+3 ON_TIME", "-3 ON_TIME", "+4 LATE"],
         ),
-        (
-            bl.every_update("2 hours"),
-            ["+2 EARLY", "-2 EARLY", "+3 EARLY", "-3 EARLY", "+4 LATE"],
-        ),
+        (bl.every_update("2 hours"), ["+2 EARLY", "-2 EARLY", "+3 EARLY", "-3 EARLY", "+4 LATE"]),
     ],
     ids=["final", "early", "corrected", "every update"],
 )

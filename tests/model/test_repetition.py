@@ -136,11 +136,7 @@ def test_why_and_which_panes_repeat_nothing_is_said():
 
 # -- streams keep to it ----------------------------------------------------------------------
 
-law = settings(
-    max_examples=examples(300),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(300), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 MARKED = {

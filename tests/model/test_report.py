@@ -25,11 +25,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Collect, Sum
 from beamlike.model.panes import Timing
-from beamlike.model.report import (
-    StrategyReport,
-    report,
-    windows_end,
-)
+from beamlike.model.report import StrategyReport, report, windows_end
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
@@ -56,6 +52,7 @@ from tests.support.beam_python import loses_in_beam_python
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, gap_of_number
+from tests.support.refusals import refusal
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()
@@ -244,11 +241,7 @@ def test_beam_python_asks_the_whole_tree():
 
 # -- streams keep its word -------------------------------------------------------------------
 
-law = settings(
-    max_examples=examples(300),
-    derandomize=True,
-    database=None,
-)
+law = settings(max_examples=examples(300), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 
@@ -476,8 +469,6 @@ def test_where_no_pane_is_empty_there_is_nothing_to_show() -> None:
 
 @pytest.mark.parametrize("given", [None, FixedWindows(5), "1 hour"])
 def test_what_is_no_strategy_has_no_report(given: Any) -> None:
-    with pytest.raises(WindowingError) as refused:
-        report(given)
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: report(given)) == (
         f'report needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), got {given!r}'
     )

@@ -18,6 +18,7 @@ from beamlike.model.windowfns import FixedWindows, Merge
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
+from tests.support.refusals import refusal
 
 
 def intervals(*bounds):
@@ -73,9 +74,7 @@ def test_each_run_is_a_plan_of_its_own_and_equal_windows_count_once():
 
 
 def test_sessions_need_a_gap():
-    with pytest.raises(WindowError) as refused:
-        Sessions(0)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: Sessions(0)) == (
         'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
     )
 
@@ -180,9 +179,7 @@ def returning(answer):
 @pytest.mark.parametrize("answer", [0, -1, "0 s", None, 1.5, True, "soon", timedelta(0)])
 def test_a_gap_that_is_none_names_the_function_its_answer_and_the_value(answer):
     sessions = Sessions(returning(answer))
-    with pytest.raises(WindowError) as refused:
-        sessions.assign(0, {"user": "joe"})
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: sessions.assign(0, {"user": "joe"})) == (
         "the gap of a session must be a duration of more than 0, but "
         f"returning.<locals>.gap_of returned {answer!r} for the value {{'user': 'joe'}}; "
         'return one such as "10 minutes" or 600000 (milliseconds)'
@@ -190,9 +187,7 @@ def test_a_gap_that_is_none_names_the_function_its_answer_and_the_value(answer):
 
 
 def test_a_long_value_is_cut_in_the_message():
-    with pytest.raises(WindowError) as refused:
-        Sessions(returning(0)).assign(0, "x" * 10_000)
-    assert len(str(refused.value)) < 300
+    assert len(refusal(WindowError, lambda: Sessions(returning(0)).assign(0, "x" * 10_000))) < 300
 
 
 def test_what_a_gap_function_raises_is_not_hidden():
@@ -257,9 +252,7 @@ def test_a_gap_longer_than_the_bound_counts_as_the_bound():
 @pytest.mark.parametrize("longest", [0, 9])
 def test_a_bound_shorter_than_the_gap_is_refused(longest):
     assert Sessions(10, max_duration=10).max_duration == 10
-    with pytest.raises(WindowError) as refused:
-        Sessions(10, max_duration=longest)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: Sessions(10, max_duration=longest)) == (
         "Sessions max_duration must not be shorter than the gap, because one element alone makes "
         f"a session that long; got max_duration={longest}ms and a gap of 10ms; give a longer "
         "max_duration or a shorter gap"
@@ -268,9 +261,7 @@ def test_a_bound_shorter_than_the_gap_is_refused(longest):
 
 def test_a_bound_of_nothing_is_refused_with_a_gap_function_too():
     assert Sessions(watching, max_duration=1).max_duration == 1
-    with pytest.raises(WindowError) as refused:
-        Sessions(watching, max_duration=0)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: Sessions(watching, max_duration=0)) == (
         "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
         "without a bound"
     )
@@ -366,9 +357,7 @@ def test_only_such_sessions_ask_for_counts():
 
 @pytest.mark.parametrize("most", [0, -1, 2.0, True, "3"])
 def test_a_bound_that_is_no_number_of_elements_is_refused(most):
-    with pytest.raises(WindowError) as refused:
-        Sessions(10, max_elements=most)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: Sessions(10, max_elements=most)) == (
         f"Sessions max_elements must be a whole number of 1 or more, got {most!r}"
     )
 

@@ -30,6 +30,7 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows
+from tests.support.refusals import exact_refusal as refusal
 
 HOUR = FixedWindows("1 hour")
 LATE = AfterWatermark(late=AfterCount(1))
@@ -38,13 +39,6 @@ MODE_NEEDED = (
     'add accumulation="discarding" (each pane holds what is new) or '
     'accumulation="accumulating" (each pane holds everything so far)'
 )
-
-
-def refusal(error, call, *args, **kwargs):
-    with pytest.raises(error) as refused:
-        call(*args, **kwargs)
-    assert type(refused.value) is error
-    return str(refused.value)
 
 
 # -- the parts -------------------------------------------------------------------------------

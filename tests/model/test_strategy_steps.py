@@ -24,6 +24,7 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
+from tests.support.refusals import exact_refusal as refusal
 
 HOUR, MINUTE, VISIT = FixedWindows("1 hour"), FixedWindows("1 minute"), Sessions("1 minute")
 FIVES = Repeatedly(AfterCount(5))
@@ -40,13 +41,6 @@ LATENESS_NEEDED = (
 
 def start() -> WindowingStrategy:
     return WindowingStrategy.unwindowed()
-
-
-def refusal(error, call, *args, **kwargs):
-    with pytest.raises(error) as refused:
-        call(*args, **kwargs)
-    assert type(refused.value) is error
-    return str(refused.value)
 
 
 # -- window transforms -----------------------------------------------------------------------

@@ -22,6 +22,7 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from tests.support.generated.strategies import any_trigger
+from tests.support.refusals import refusal
 
 
 @pytest.mark.parametrize(
@@ -60,10 +61,7 @@ def test_any_trigger_comes_back_from_its_text(seed: int) -> None:
     ],
 )
 def test_what_is_no_trigger_is_refused(text: str, why: str) -> None:
-    with pytest.raises(TriggerError) as refusal:
-        trigger_of(text)
-
-    assert str(refusal.value) == (
+    assert refusal(TriggerError, lambda: trigger_of(text)) == (
         f"{text!r} is not the text of a trigger{why}; write it as "
         '"AfterWatermark(early=AfterCount(3))"'
     )

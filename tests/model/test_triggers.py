@@ -19,16 +19,10 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
+from tests.support.refusals import exact_refusal as refusal
 
 LATE = AfterWatermark(late=AfterCount(1))
 COUNTS = (AfterCount(1), AfterCount(2))
-
-
-def refusal(error, call, *args):
-    with pytest.raises(error) as refused:
-        call(*args)
-    assert type(refused.value) is error
-    return str(refused.value)
 
 
 @pytest.mark.parametrize("count", [0, -1, True, 1.0, "2", None])

@@ -9,6 +9,7 @@ import beamlike as bl
 from beamlike.errors import WindowError
 from beamlike.model.window_text import window_fn_of
 from tests.support.generated.strategies import any_window_fn
+from tests.support.refusals import refusal
 
 
 @pytest.mark.parametrize(
@@ -51,10 +52,7 @@ def test_any_window_function_comes_back_from_its_text(seed: int) -> None:
     ],
 )
 def test_what_is_no_window_function_is_refused(text: str) -> None:
-    with pytest.raises(WindowError) as refusal:
-        window_fn_of(text)
-
-    assert str(refusal.value) == (
+    assert refusal(WindowError, lambda: window_fn_of(text)) == (
         f'{text!r} is not the text of a window function; write it as "FixedWindows(1h)" or '
         '"Sessions(30m)"'
     )

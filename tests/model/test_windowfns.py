@@ -7,6 +7,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, default_period
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, expiry
+from tests.support.refusals import refusal
 
 
 def starts(window_fn, timestamp):
@@ -38,27 +39,21 @@ def test_a_fixed_window_is_cut_where_the_global_window_ends():
 
 
 def test_fixed_windows_need_a_size():
-    with pytest.raises(WindowError) as refused:
-        FixedWindows(0)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: FixedWindows(0)) == (
         'FixedWindows must have 0 <= offset < size, got size=0ms; give a size such as "1 minute"'
     )
 
 
 def test_an_offset_of_a_whole_window_is_refused():
     assert FixedWindows(10, offset=9).offset == 9
-    with pytest.raises(WindowError) as refused:
-        FixedWindows(10, offset=10)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: FixedWindows(10, offset=10)) == (
         "FixedWindows must have 0 <= offset < size, got offset=10ms and size=10ms; "
         "use the offset modulo size"
     )
 
 
 def test_a_negative_size_is_refused():
-    with pytest.raises(WindowError) as refused:
-        FixedWindows(-1)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: FixedWindows(-1)) == (
         'FixedWindows must have 0 <= offset < size, got size=-1ms; give a size such as "1 minute"'
     )
 
@@ -114,9 +109,7 @@ def test_the_default_period_is_the_largest_unit_shorter_than_the_size(size, peri
 
 @pytest.mark.parametrize(("size", "period"), [(0, 5), (5, 0)])
 def test_sliding_windows_need_a_size_and_a_period(size, period):
-    with pytest.raises(WindowError) as refused:
-        SlidingWindows(size, period)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: SlidingWindows(size, period)) == (
         "SlidingWindows must have size > 0 and period > 0, "
         f"got size={size}ms and period={period}ms; "
         'give both such as "1 hour" and "5 minutes"'
@@ -124,9 +117,7 @@ def test_sliding_windows_need_a_size_and_a_period(size, period):
 
 
 def test_sliding_windows_that_no_memory_holds_are_refused():
-    with pytest.raises(WindowError) as refused:
-        SlidingWindows("30 days", "1 ms")
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: SlidingWindows("30 days", "1 ms")) == (
         "SlidingWindows of 30d every 1ms put each element into 2,592,000,000 windows, and no "
         "memory holds these; give a period of 2s 592ms or more"
     )
@@ -134,9 +125,7 @@ def test_sliding_windows_that_no_memory_holds_are_refused():
 
 
 def test_a_sliding_offset_of_a_whole_period_is_refused():
-    with pytest.raises(WindowError) as refused:
-        SlidingWindows(10, period=5, offset=5)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: SlidingWindows(10, period=5, offset=5)) == (
         "SlidingWindows must have 0 <= offset < period, got offset=5ms and period=5ms; "
         "use the offset modulo period"
     )
@@ -198,9 +187,7 @@ def test_windows_intersect_if_they_share_a_millisecond():
 
 @pytest.mark.parametrize(("start", "end"), [(5, 5), (5, 4)])
 def test_a_window_without_a_millisecond_is_refused(start, end):
-    with pytest.raises(WindowError) as refused:
-        IntervalWindow(start, end)
-    assert str(refused.value) == (
+    assert refusal(WindowError, lambda: IntervalWindow(start, end)) == (
         f"a window needs start < end, got start=00:00:00.{start:03}, end=00:00:00.{end:03}; "
         "give an end that is later"
     )

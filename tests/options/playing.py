@@ -88,9 +88,7 @@ def windowed(**options: Any) -> Any:
 
 
 def grouped(
-    source: Mapping[str, Any] | None = None,
-    window: Mapping[str, Any] | None = None,
-    **options: Any,
+    source: Mapping[str, Any] | None = None, window: Mapping[str, Any] | None = None, **options: Any
 ) -> Any:
     """A run of `Stream.group`."""
 

@@ -13,8 +13,6 @@ from typing import Final
 
 from tests.packaging.sbom import LOCK
 
-__all__ = ["audit"]
-
 CLEAN: Final = 0
 VULNERABLE: Final = 1
 NOT_AUDITED: Final = 3

@@ -13,8 +13,6 @@ from typing import Final
 
 from tests.packaging.sbom import LOCK
 
-__all__ = ["wanted"]
-
 _OPTIONS: Final = (
     *("--quiet", "--upgrade", "--generate-hashes", "--python", sys.executable),
     *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),

@@ -18,8 +18,6 @@ from typing import Any, Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-__all__ = ["LOCK", "bill_of", "locked_versions"]
-
 LOCK: Final = Path(__file__).resolve().parents[2] / ".ci" / "requirements.lock"
 _NAMESPACE: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of URLs, RFC 4122
 
@@ -51,7 +49,7 @@ def bill_of(wheel: Path) -> dict[str, Any]:
                 "purl": purl,
                 "hashes": [{"alg": "SHA-256", "content": digest}],
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
-            },
+            }
         },
         "components": components,
         "dependencies": [

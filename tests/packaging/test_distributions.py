@@ -97,9 +97,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built: Built) -> None:
     assert "Apache-2.0" in (about["License-Expression"], about["License"])
 
 
-def test_the_bill_of_materials_has_the_wheel_and_all_that_it_asks_for(
-    built: Built, tmp_path: Path
-) -> None:
+def test_the_bill_of_materials_has_the_wheel_and_all_that_it_asks_for(built: Built, tmp_path: Path):
     command = [sys.executable, "-m", "tests.packaging.sbom", str(built.wheel), str(tmp_path)]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     (bill,) = tmp_path.iterdir()

@@ -96,9 +96,7 @@ def test_none_of_it_imports_pyspark_where_it_could() -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", job["JOBS"])
-def test_a_query_over_tables_gives_the_rows_that_it_gives_over_dataframes(
-    spark: Any, name: str
-) -> None:
+def test_a_query_over_tables_gives_the_rows_that_it_gives_over_dataframes(spark: Any, name: str):
     query, tables = job["JOBS"][name]
 
     over_tables = query(*tables)
@@ -280,9 +278,7 @@ FOREIGN: Final = {
 
 
 @pytest.mark.parametrize("dtype", FOREIGN, ids=str)
-def test_a_declared_type_that_sql_has_not_becomes_one_that_holds_its_values(
-    dtype: pa.DataType,
-) -> None:
+def test_a_declared_type_that_sql_has_not_becomes_one_that_holds_its_values(dtype: pa.DataType):
     value, becomes = FOREIGN[dtype]
     columns = pa.schema([("user", pa.string()), ("at", pa.timestamp("us")), ("value", dtype)])
 

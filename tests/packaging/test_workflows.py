@@ -65,9 +65,7 @@ def test_files_that_commands_name_are_in_the_checkout() -> None:
 @pytest.mark.parametrize(
     ("workflow", "job"), [("tests.yml", "docs"), ("tests.yml", "wheel"), ("release.yml", "build")]
 )
-def test_the_commands_of_a_job_run_one_after_the_other(
-    workflow: str, job: str, tmp_path: Path
-) -> None:
+def test_the_commands_of_a_job_run_one_after_the_other(workflow: str, job: str, tmp_path: Path):
     version = setup()["metadata"]["version"]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")

@@ -11,6 +11,7 @@ from beamlike import FixedWindows
 from beamlike.errors import PipelineError, TestStreamError, TransformError
 from beamlike.testing import TestStream, expect, have_size, run_with_context
 from tests.support.pipelines.results_of_runs import values
+from tests.support.refusals import refusal
 
 
 def test_two_lambdas_on_two_lines_are_two_transforms() -> None:
@@ -89,10 +90,7 @@ def test_a_key_that_equals_only_itself_is_refused() -> None:
 
 
 def test_elements_of_a_test_stream_are_given_one_by_one() -> None:
-    with pytest.raises(TestStreamError) as refusal:
-        TestStream().add_elements(["a", "b"])
-
-    assert str(refusal.value) == (
+    assert refusal(TestStreamError, lambda: TestStream().add_elements(["a", "b"])) == (
         "elements are given one by one, got one list ['a', 'b']; write add_elements(*elements), "
         'or, if the list is an element, add_elements(TimestampedValue([...], "00:01:00"))'
     )

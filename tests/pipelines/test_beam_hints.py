@@ -7,6 +7,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, TestStreamError, TimeError
 from beamlike.testing import TestStream
+from tests.support.refusals import refusal
 
 
 def test_an_argument_of_another_name_is_reported_the_right_one() -> None:
@@ -74,19 +75,14 @@ def test_what_is_no_time_is_reported_with_what_is() -> None:
         ),
     ]
     for make, shown in made:
-        with pytest.raises(TimeError) as refusal:
-            make()
-        assert str(refusal.value) == shown
+        assert refusal(TimeError, make) == shown
 
 
 def test_a_name_that_is_taken_is_reported_with_the_transform_and_not_the_name() -> None:
     numbers = beam.Pipeline() | beam.Create([1])
     _ = numbers | "x" >> beam.Map(str)
 
-    with pytest.raises(PipelineError) as refusal:
-        _ = numbers | "x" >> beam.Map(str)
-
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: numbers | "x" >> beam.Map(str)) == (
         "a transform named 'x' is in this pipeline already; give this one a name of its own: "
         '"another name" >> Map(...)'
     )
@@ -95,9 +91,7 @@ def test_a_name_that_is_taken_is_reported_with_the_transform_and_not_the_name() 
 def test_a_collection_is_no_list() -> None:
     numbers = beam.Pipeline() | "Numbers" >> beam.Create([1])
 
-    with pytest.raises(PipelineError) as refusal:
-        list(numbers)
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: list(numbers)) == (
         "<PCollection of 'Numbers'> has no elements before the pipeline runs, and none to iterate "
         "over; apply FlatMap(...) or Map(...) to it, or look at the result of run() with "
         "out_of(collection.edge)"

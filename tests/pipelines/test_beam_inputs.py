@@ -4,13 +4,12 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
+from tests.support.refusals import refusal
 
 
 @pytest.mark.parametrize(("operand", "first"), [("text", "text"), (5, 5), ([1, 2], 1)])
 def test_a_transform_is_applied_to_collections(operand, first):
-    with pytest.raises(PipelineError) as refusal:
-        _ = operand | beam.Map(str)
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: operand | beam.Map(str)) == (
         f"'Map(str)' was given {first!r}, which is not a collection; apply it to a PCollection, "
         "to several in a tuple, or to a Pipeline; of plain values write "
         "pipeline | Create([...]) first"
@@ -37,9 +36,7 @@ def test_a_transform_of_one_collection_is_given_one():
 
 def test_a_source_starts_from_the_pipeline():
     words = beam.Pipeline() | beam.Create(["a"])
-    with pytest.raises(PipelineError) as refusal:
-        _ = words | "More" >> beam.Create(["b"])  # type: ignore[operator]
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: words | "More" >> beam.Create(["b"])) == (
         "'More' starts from the pipeline, and was applied to <PCollection of 'Create'>; write "
         "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
     )

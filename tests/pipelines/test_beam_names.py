@@ -16,6 +16,7 @@ from beamlike.beam.tree import _Absent, names
 from beamlike.errors import PipelineError, UnsupportedError
 from tests.beam_suite.stubs import FOLDER, write_stubs
 from tests.support.pipelines.results_of_runs import values
+from tests.support.refusals import refusal
 
 
 def test_every_name_is_there_and_says_what_it_is():
@@ -96,9 +97,7 @@ def test_what_is_not_here_fails_when_it_is_used():
         "apache_beam.utils.histogram.Histogram": lambda: beam.utils.histogram.Histogram(),
     }
     for name, use in uses.items():
-        with pytest.raises(UnsupportedError) as refusal:
-            use()
-        assert str(refusal.value) == f"{name} is not in beamlike.beam; {SDK}"
+        assert refusal(UnsupportedError, use) == (f"{name} is not in beamlike.beam; {SDK}")
     assert repr(beam.io.ReadFromBigQuery) == f"<{BIG_QUERY}, which is not here>"
     assert not hasattr(beam.io.ReadFromBigQuery, "expand")
 
@@ -219,9 +218,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_that_only_beams_sdk_has_is_refused_by_its_name(name: str):
-    with pytest.raises(UnsupportedError) as refusal:
-        METHODS[name]()
-    assert str(refusal.value) == (
+    assert refusal(UnsupportedError, METHODS[name]) == (
         f'{name} is for Beam\'s own SDK; install "beamlike[beam]", import apache_beam, and run the '
         "pipeline with --runner=beamlike.BeamlikeRunner"
     )
@@ -245,9 +242,7 @@ def test_an_attribute_that_beam_does_not_have_is_not_here_either():
         (beam.trigger, "AfterCounts", "beamlike.beam.transforms.trigger has no 'AfterCounts', nor"),
     ):
         assert not hasattr(owner, name)
-        with pytest.raises(AttributeError) as refusal:
-            getattr(owner, name)
-        assert str(refusal.value).startswith(said)
+        assert refusal(AttributeError, getattr, owner, name).startswith(said)
 
 
 def test_a_program_of_beam_runs_as_it_is_where_the_package_answers_for_beam():
@@ -283,9 +278,7 @@ def test_what_had_the_name_before_has_it_afterwards(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", ["", "apache.beam", 5, "beamlike"])
 def test_only_a_package_can_be_answered_for(name: Any):
-    with pytest.raises(PipelineError) as refusal:
-        beam.install_as(name)
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: beam.install_as(name)) == (
         f'the name must be that of a package such as "apache_beam", got {name!r}'
     )
 

@@ -43,10 +43,7 @@ def test_fields_are_aggregated_into_rows():
         .aggregate_field("score", sum, "total")
         .aggregate_field(lambda game: game.team, beam.combiners.CountCombineFn(), "games")
     )
-    assert of(total) == [
-        ("joe", 4, 2),
-        ("ann", 5, 1),
-    ]
+    assert of(total) == [("joe", 4, 2), ("ann", 5, 1)]
     assert of(total)[0]._fields == ("user", "total", "games")
     with pytest.raises(PipelineError, match="has a field 'user' already"):
         beam.GroupBy("user").aggregate_field("score", sum, "user")
@@ -55,10 +52,7 @@ def test_fields_are_aggregated_into_rows():
 def test_a_function_without_a_name_is_called_key():
     by_win = beam.GroupBy(lambda game: game.score > 2)
     assert by_win.default_label() == "GroupBy(key)"
-    assert of(by_win.aggregate_field("score", sum, "total")) == [
-        (True, 8),
-        (False, 1),
-    ]
+    assert of(by_win.aggregate_field("score", sum, "total")) == [(True, 8), (False, 1)]
     by_two = beam.GroupBy("team", lambda game: game.score > 4)
     assert [key._fields for key, _ in of(by_two)] == [("team", "key1")] * 3
 

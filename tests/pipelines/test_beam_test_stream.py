@@ -14,6 +14,7 @@ from beamlike.beam.transforms.window import FixedWindows, IntervalWindow, Timest
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, Timestamp
 from beamlike.errors import UnsupportedError
 from beamlike.testing import dropped, emit_exactly, expect, late_pane, on_time_pane
+from tests.support.refusals import refusal
 
 TIME_OF_EACH = beam.Map(lambda it, at=beam.DoFn.TimestampParam: (it, at))
 
@@ -156,8 +157,6 @@ def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
         ),
     ]
     for make, shown in wrong:
-        with pytest.raises(AssertionError) as refusal:
-            make()
-        assert str(refusal.value) == shown
+        assert refusal(AssertionError, make) == shown
     with pytest.raises(UnsupportedError, match=r"^TestStream\(endpoint=...\) is for"):
         TestStream(endpoint="localhost:80")

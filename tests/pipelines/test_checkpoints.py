@@ -247,9 +247,7 @@ def test_scripts_are_played_with_the_shards_that_were_said(monkeypatch: Any) -> 
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_a_stream_with_a_table_goes_on_from_a_start_that_broke_off(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_with_a_table_goes_on_from_a_start_that_broke_off(spark: Any, tmp_path: Path):
     inbox, checkpoint = str(tmp_path / "in"), tmp_path / "checkpoint"
     written: list[tuple[Any, ...]] = []
 
@@ -280,11 +278,7 @@ def test_a_stream_with_a_table_goes_on_from_a_start_that_broke_off(
             "user string, points long", lambda rows, _: written.extend(map(tuple, rows.collect()))
         )
         result = pipeline.run(
-            "spark",
-            spark,
-            checkpoint=f"{checkpoint}/",
-            trigger={"availableNow": True},
-            shards=1,
+            "spark", spark, checkpoint=f"{checkpoint}/", trigger={"availableNow": True}, shards=1
         )
         result.wait_until_finish()
         return result

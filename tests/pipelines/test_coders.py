@@ -496,9 +496,7 @@ def test_a_declared_coder_is_used_on_spark(spark: Any) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_a_stream_whose_coder_cannot_read_its_state_does_not_go_on(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_whose_coder_cannot_read_its_state_does_not_go_on(spark: Any, tmp_path: Path):
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
 
     def arrive(cents: int) -> None:

@@ -78,10 +78,6 @@ def total(numbers: Any, fn: Any = sum) -> Callable[[Any], Any]:
     return lambda rows: rows | numbers | window | beam.CombineGlobally(fn).without_defaults()
 
 
-def number_of(row: Any) -> int:
-    return row.v  # type: ignore[no-any-return]
-
-
 @pytest.mark.parametrize("fn", [sum, min, max, Sum(), Min(), Max()], ids=str)
 @pytest.mark.parametrize("getter", [attrgetter("v"), itemgetter("v")], ids=["attr", "item"])
 @pytest.mark.parametrize("declared", [None, int])

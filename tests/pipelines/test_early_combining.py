@@ -21,11 +21,7 @@ from beamlike.machine.input_clocks import StageClock
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CollectSet, Count, Latest, Max, Mean, Sum
 from beamlike.model.graph import Fanout, GroupNode
-from beamlike.model.strategy import (
-    LateCheck,
-    TimestampCombiner,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
@@ -255,9 +251,7 @@ class _Task:
     ],
     ids=str,
 )
-def test_which_windowings_need_each_element(
-    strategy: WindowingStrategy, reason: str | None
-) -> None:
+def test_which_windowings_need_each_element(strategy: WindowingStrategy, reason: str | None):
     assert why_one_by_one(strategy, Sum()) == reason
 
 

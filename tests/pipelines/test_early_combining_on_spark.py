@@ -43,9 +43,7 @@ def test_rows_of_many_partitions_are_summed_up(spark: Any, fanout: int) -> None:
     assert row.total == sum(range(100_000))
 
 
-def test_a_stream_of_rows_is_combined_early_and_what_is_late_is_counted(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_of_rows_is_combined_early_and_what_is_late_is_counted(spark: Any, tmp_path: Path):
     (tmp_path / "in").mkdir()
     schema = "key string, at timestamp, v long"
     rows = (

@@ -189,9 +189,7 @@ def test_what_raises_may_be_dropped_and_its_changes_are_undone(run: Host) -> Non
 
 
 @HOSTS
-def test_a_timer_that_raises_has_fired_and_the_end_of_a_window_that_raises_has_come(
-    run: Host,
-) -> None:
+def test_a_timer_that_raises_has_fired_and_the_end_of_a_window_that_raises_has_come(run: Host):
     dropping = beam.ParDo(Sums()).with_on_error("drop")
     pipeline, sums = applied(dropping, 1, "spoil show", "spoil end")
     found = run(pipeline.nodes)

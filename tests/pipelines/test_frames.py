@@ -15,6 +15,7 @@ from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.inspect.opening import open_state
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows
+from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
@@ -147,12 +148,9 @@ def test_a_coder_is_what_its_name_says(coder: Any, value: Any, encoded: bytes) -
 
 
 def test_a_column_of_encoded_elements_needs_its_coder(spark: Any) -> None:
-    with pytest.raises(PipelineError) as refusal:
-        beam.FromDataFrame(games(spark, FIRST), encoded="user")
-
-    assert str(refusal.value) == (
-        "encoded= names the column and coder= how to read it; say both, or neither"
-    )
+    assert refusal(
+        PipelineError, lambda: beam.FromDataFrame(games(spark, FIRST), encoded="user")
+    ) == ("encoded= names the column and coder= how to read it; say both, or neither")
 
 
 def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
@@ -165,10 +163,7 @@ def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
         | beam.CombinePerKey(sum)
     )
 
-    assert collected(to_data_frame(counted, "user string, points long")) == [
-        ("ann", 5),
-        ("joe", 3),
-    ]
+    assert collected(to_data_frame(counted, "user string, points long")) == [("ann", 5), ("joe", 3)]
 
 
 def test_elements_of_a_batch_meet_elements_that_were_created(spark: Any) -> None:
@@ -232,10 +227,7 @@ def test_a_stream_goes_on_where_it_stopped(spark: Any, tmp_path: Path) -> None:
 def test_a_stream_needs_event_time_and_a_watermark(spark: Any, tmp_path: Path) -> None:
     stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
 
-    with pytest.raises(PipelineError) as refusal:
-        FromDataFrame(stream, timestamp="at")
-
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: FromDataFrame(stream, timestamp="at")) == (
         "the rows of a stream need event time: write FromDataFrame(df, "
         'timestamp="ts", watermark="1 minute")'
     )
@@ -247,10 +239,7 @@ def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_pat
     played = pipeline | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
     joined = (played, pipeline | "Others" >> beam.Create([1])) | beam.Flatten()
 
-    with pytest.raises(UnsupportedError) as refusal:
-        to_data_frame(joined, "value long")
-
-    assert str(refusal.value) == (
+    assert refusal(UnsupportedError, lambda: to_data_frame(joined, "value long")) == (
         "'Others' comes to an end and 'Games' is a stream; Spark cannot read both in one query of "
         "a DataFrame: write the result with WriteRows(...) and run() the pipeline, or read the "
         "first one as a stream too"
@@ -374,9 +363,7 @@ def positive(row: Any) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("fails", ["element by element", "with states"])
-def test_a_stream_goes_on_as_the_error_of_its_function_says(
-    fails: str, spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_goes_on_as_the_error_of_its_function_says(fails: str, spark: Any, tmp_path: Path):
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     games(spark, [*FIRST, ("zed", 0, "00:00:20")]).coalesce(1).write.parquet(inbox)
     written: dict[str, list[tuple[Any, ...]]] = {}
@@ -480,9 +467,7 @@ def test_a_drain_ends_the_windows_of_a_function_with_states(spark: Any, tmp_path
         | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
         | beam.Map(lambda row: (row.user, row.points))
         | beam.WindowInto(
-            beam.FixedWindows("1 hour"),
-            accumulation_mode="discarding",
-            allowed_lateness="1 day",
+            beam.FixedWindows("1 hour"), accumulation_mode="discarding", allowed_lateness="1 day"
         )
     )
     totals = played | "Points" >> beam.ParDo(Points())
@@ -532,10 +517,7 @@ def test_a_stream_is_run_with_a_folder_to_go_on_from(spark: Any, tmp_path: Path)
     rows = pipeline | beam.FromDataFrame(stream, timestamp="at", watermark="1 minute")
     rows | beam.WriteRows("user string, points long, at timestamp", kept({}, "rows"))
 
-    with pytest.raises(PipelineError) as refusal:
-        pipeline.run("spark", spark)
-
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: pipeline.run("spark", spark)) == (
         "a pipeline over a stream needs a folder to go on from: write "
         'run(host="spark", checkpoint="/path/of/its/own")'
     )
@@ -545,9 +527,6 @@ def test_rows_are_not_written_in_memory() -> None:
     pipeline = beam.Pipeline()
     pipeline | "Numbers" >> beam.Create([1]) | beam.WriteRows("n long", kept({}, "rows"))
 
-    with pytest.raises(PipelineError) as refusal:
-        pipeline.run()
-
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, pipeline.run) == (
         "what 'Numbers' brings out is written as rows, which Spark does: run(host=\"spark\")"
     )

@@ -1,6 +1,6 @@
 """Functions that change an element in place: other branches, windows and panes see it as it was."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from beamlike.api.pipelines.combinefn import combine_fn
 from beamlike.combine_fns import Together
 from beamlike.testing import TestStream
 from tests.support.pipelines.files import HOSTS, read_by
+from tests.support.sums import AddedInSteps
 
 Build = Callable[[Any], dict[str, Any]]
 
@@ -37,18 +38,9 @@ def drained_in_window(
     return drained_pair(pair)
 
 
-class Draining(beam.CombineFn):
-    def create_accumulator(self) -> int:
-        return 0
-
+class Draining(AddedInSteps, beam.CombineFn):
     def add_input(self, accumulator: int, element: list[Any]) -> int:
         return accumulator + drained(element)
-
-    def merge_accumulators(self, accumulators: Iterable[int]) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int) -> int:
-        return accumulator
 
 
 def readings() -> TestStream:

@@ -28,6 +28,7 @@ from beamlike.testing import (
     is_empty,
     is_not_empty,
 )
+from tests.support.refusals import refusal
 
 FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
 
@@ -83,9 +84,7 @@ def test_elements_by_window(pipeline: TestPipeline) -> None:
     )
 
 
-def test_an_element_in_several_windows_is_there_once_for_each(
-    pipeline: TestPipeline,
-) -> None:
+def test_an_element_in_several_windows_is_there_once_for_each(pipeline: TestPipeline) -> None:
     sliding = (
         pipeline
         | Create([TimestampedValue("a", "00:00:30")])
@@ -232,9 +231,7 @@ def test_matchers_are_functions_too() -> None:
         (is_empty(), [1], "[] == [1]"),
         (is_not_empty(), [], "pcol is empty"),
     ):
-        with pytest.raises(BeamAssertException) as failed:
-            matcher(elements)
-        assert str(failed.value) == f"Failed assert: {said}"
+        assert refusal(BeamAssertException, matcher, elements) == (f"Failed assert: {said}")
 
 
 def test_rows_are_equal_to_named_tuples() -> None:

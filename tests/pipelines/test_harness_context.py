@@ -100,9 +100,7 @@ def ran_on_spark(monkeypatch: pytest.MonkeyPatch) -> list[SparkOptions]:
     return options
 
 
-def test_a_context_runs_where_its_pipeline_was_made_to_run(
-    ran_on_spark: list[SparkOptions],
-) -> None:
+def test_a_context_runs_where_its_pipeline_was_made_to_run(ran_on_spark: list[SparkOptions]):
     ScioContext(Pipeline(runner="SparkRunner")).run()
     with ScioContext(Pipeline(runner="SparkRunner")):
         pass

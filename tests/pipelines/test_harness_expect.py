@@ -7,9 +7,7 @@ import attrs
 import numpy as np
 import pytest
 
-from beamlike import (
-    SlidingWindows,
-)
+from beamlike import SlidingWindows
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import GroupByKey
@@ -50,7 +48,6 @@ from beamlike.testing import (
 from tests.support.pipelines.counted_words import windowed_words, word_counts
 
 FIRST = ("00:00:00", "00:01:00")
-SECOND = ("00:01:00", "00:02:00")
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from beamlike.testing import (
 from tests.support.pipelines.counted_words import word_counts
 
 FIRST = ("00:00:00", "00:01:00")
-SECOND = ("00:01:00", "00:02:00")
 
 WINDOWING = (
     "FixedWindows(1m), AfterWatermark(early=AfterCount(2), late=AfterCount(1)), accumulating, "

@@ -22,6 +22,7 @@ from beamlike.testing import (
     run_with_local_output,
     run_with_overrides,
 )
+from tests.support.refusals import refusal
 
 
 def doubles(sc: ScioContext) -> None:
@@ -68,10 +69,7 @@ def test_a_pipeline_of_beam_knows_the_context_of_its_job() -> None:
 def test_an_output_is_asked_for_and_not_overridden() -> None:
     test = of_doubles(1).transform_override(TransformOverride.of("SaveAs('doubles')", str))
 
-    with pytest.raises(PipelineError) as refused:
-        test.run()
-
-    assert str(refused.value) == (
+    assert refusal(PipelineError, test.run) == (
         "\"SaveAs('doubles')\" is an output of the job, and cannot be overridden; say what must "
         "come there: .output('doubles')(...)"
     )
@@ -113,10 +111,7 @@ def test_a_cache_is_what_the_test_has() -> None:
     ids=["missing", "misspelled", "unmatched"],
 )
 def test_a_job_and_its_test_have_the_same_caches(caches: list[str], message: str) -> None:
-    with pytest.raises(PipelineError) as refused:
-        of_look_up(*caches).run()
-
-    assert str(refused.value) == message
+    assert refusal(PipelineError, of_look_up(*caches).run) == message
 
 
 def test_without_a_test_the_file_is_read(tmp_path: Path) -> None:

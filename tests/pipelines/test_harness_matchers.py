@@ -181,10 +181,7 @@ ANSWERS: dict[str, tuple[Callable[[list[Pair]], Any], str]] = {
     "another alone": (lambda it: contain_single_value(OTHER), "FP FP FP FP FR FR"),
     "the first": (lambda it: contain_value([*it, OTHER][0]), "PF PF PF FP FR FR"),
     "another": (lambda it: contain_value(OTHER), "FP FP FP FP FR FR"),
-    "these at a wrong time": (
-        lambda it: contain_in_any_order_at_time(7, it),
-        "FP FP FP PF PF PF",
-    ),
+    "these at a wrong time": (lambda it: contain_in_any_order_at_time(7, it), "FP FP FP PF PF PF"),
     "the first alone at a wrong time": (
         lambda it: contain_single_value_at_time(7, [*it, OTHER][0]),
         "FP FP FP FP FR FR",
@@ -237,11 +234,7 @@ def expected(column: str, row: str) -> str:
     ids=[f"{it[0].__name__}, {it[3]}, {it[2]}" for it in SELECTED],
 )
 def test_every_matcher_of_values_in(
-    panes: Callable[..., Any],
-    window: tuple[str, ...],
-    of: str,
-    column: str,
-    elements: list[Pair],
+    panes: Callable[..., Any], window: tuple[str, ...], of: str, column: str, elements: list[Pair]
 ) -> None:
     answers = {}
     for row, (made, _) in ANSWERS.items():

@@ -10,7 +10,6 @@ from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, Un
 from beamlike.hosts import kafka_connector
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
-STRING = "org.apache.kafka.common.serialization.StringDeserializer"
 
 
 def test_kafka_is_for_spark() -> None:
@@ -71,9 +70,7 @@ def test_without_the_connector_there_is_a_word(spark: Any) -> None:
         ("[DATA_SOURCE_NOT_FOUND] kafka", EnvironmentProblem, "needs Spark's Kafka connector"),
     ],
 )
-def test_an_error_of_spark_is_taken_for_what_it_is(
-    words: str, kind: type[Exception], problem: str
-) -> None:
+def test_an_error_of_spark_is_taken_for_what_it_is(words: str, kind: type[Exception], problem: str):
     from pyspark.errors import AnalysisException, IllegalArgumentException
 
     raised = IllegalArgumentException if kind is PipelineError else AnalysisException

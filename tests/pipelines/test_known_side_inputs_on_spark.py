@@ -38,9 +38,7 @@ def played(spark: Any, stream: Any) -> Any:
     return games | "In team" >> beam.Map(in_team, AsDict(teams), bonus=AsSingleton(bonus))
 
 
-def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any, tmp_path: Path):
     write_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("ann", 5, "00:01:10"))
     write_games(spark, tmp_path / "in", ("eva", 7, "00:00:50"))
     reader = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)
@@ -52,11 +50,7 @@ def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(
     running.awaitTermination()
 
     found = spark.read.parquet(str(tmp_path / "out")).collect()
-    assert sorted(tuple(row) for row in found) == [
-        ("blue", 105),
-        ("nobody's", 107),
-        ("red", 101),
-    ]
+    assert sorted(tuple(row) for row in found) == [("blue", 105), ("nobody's", 107), ("red", 101)]
     progress = running.recentProgress
     assert [batch["stateOperators"] for batch in progress] == [[]] * 2
     counted = [batch["observedMetrics"]["Games"]["elements"] for batch in progress]

@@ -13,6 +13,7 @@ import beamlike.beam as beam
 from beamlike.errors import PipelineError, UnwiseStrategyWarning, WindowingError
 from beamlike.scio import ScioContext, WindowOptions
 from beamlike.testing import QueryTest, TestStream
+from tests.support.refusals import refusal
 
 TENS = beam.FixedWindows(10)
 LATE = "00:00:05"
@@ -103,9 +104,7 @@ def late_counts(**later: Any) -> list[int]:
 
 
 def test_a_shorter_lateness_of_a_stream_is_refused_with_what_to_write() -> None:
-    with pytest.raises(WindowingError) as refused:
-        late_counts(allowed_lateness="30 s")
-    assert str(refused.value) == (
+    assert refusal(WindowingError, lambda: late_counts(allowed_lateness="30 s")) == (
         "allowed_lateness='30 s' is shorter than the 1m that the stream has already, and the "
         "allowed lateness never shrinks, as in Beam; leave it out, or give all parts of the "
         "strategy in one value: strategy=WindowingStrategy(...)"

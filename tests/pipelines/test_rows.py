@@ -268,9 +268,7 @@ def test_what_does_not_fit_is_reported_with_the_transform_that_writes_it(spark: 
         ("long", "a schema names its columns, got 'long'; write it as "),
     ],
 )
-def test_a_schema_that_cannot_be_read_says_whose_it_is(
-    spark: Any, schema: Any, described: str
-) -> None:
+def test_a_schema_that_cannot_be_read_says_whose_it_is(spark: Any, schema: Any, described: str):
     with pytest.raises(PipelineError) as refused:
         beam.to_data_frame(windowed(), schema, spark=spark)
 

@@ -11,6 +11,7 @@ from beamlike.errors import PipelineError, TransformError
 from beamlike.scio import ScioContext, SCollection, TimestampedValue
 from beamlike.testing import test_stream_of as stream_of
 from tests.support.pipelines.results_of_runs import values
+from tests.support.refusals import refusal
 
 
 def test_map_makes_one_of_each_element_and_flat_map_lists_several():
@@ -127,9 +128,7 @@ def test_a_partition_by_key_has_a_collection_for_each_key():
 
 def test_an_element_without_a_part_fails_in_the_run():
     parts = ScioContext().parallelize([1, 5]).partition(2, lambda n: n)
-    with pytest.raises(PipelineError) as failure:
-        values(parts[0])
-    assert str(failure.value) == (
+    assert refusal(PipelineError, lambda: values(parts[0])) == (
         "'partition(<lambda>)' put 5 into the part 5, and its parts are 0 to 1; answer with one "
         "of them"
     )
@@ -249,9 +248,7 @@ def test_transforms_of_beam_and_verbs_go_together():
 )
 def test_what_is_no_function_is_refused_with_the_name_of_the_verb(verb: str):
     words = ScioContext().parallelize(["a"])
-    with pytest.raises(PipelineError) as refusal:
-        getattr(words, verb)("nothing")
-    assert str(refusal.value) == (
+    assert refusal(PipelineError, lambda: getattr(words, verb)("nothing")) == (
         f"{verb!r} needs a function, got 'nothing'; write the name of a function or a lambda"
     )
 
@@ -299,12 +296,8 @@ def test_what_is_no_pair_is_refused_where_it_is_grouped():
         ),
     ],
 )
-def test_what_is_no_collection_and_what_is_no_list_of_keys_are_reported(
-    make: Any, said: str
-) -> None:
-    with pytest.raises(PipelineError) as refused:
-        make(ScioContext())
-    assert str(refused.value) == said
+def test_what_is_no_collection_and_what_is_no_list_of_keys_are_reported(make: Any, said: str):
+    assert refusal(PipelineError, lambda: make(ScioContext())) == said
 
 
 def test_a_collection_of_beams_has_no_verbs() -> None:
@@ -313,9 +306,7 @@ def test_a_collection_of_beams_has_no_verbs() -> None:
     assert {name for name in dir(collection) if not name.startswith("_")} == {
         *("apply", "declared_type", "edge", "is_bounded", "pipeline", "windowing")
     }
-    with pytest.raises(AttributeError) as refused:
-        _ = collection.map  # type: ignore[attr-defined]
-    assert str(refused.value) == (
+    assert refusal(AttributeError, lambda: collection.map) == (
         "a PCollection has no 'map'; write collection | a transform, or take Scio's verbs: "
         "ScioContext(pipeline).wrap(collection)"
     )
@@ -355,9 +346,7 @@ def test_a_verb_takes_no_collection_without_verbs() -> None:
     others = sc.pipeline | "Others" >> beam.Create([("a", 2)])
 
     for verb in (pairs.join, pairs.union):
-        with pytest.raises(PipelineError) as refused:
-            verb(others)  # type: ignore[arg-type]
-        assert str(refused.value).endswith(
+        assert refusal(PipelineError, verb, others).endswith(
             "got <PCollection of 'Others'>; give a collection of Beam's its verbs with "
             "sc.wrap(collection)"
         )
@@ -376,9 +365,7 @@ def test_a_collection_asserts_nothing_by_itself() -> None:
     numbers = ScioContext().parallelize([1])
 
     for name in ("should", "should_not"):
-        with pytest.raises(PipelineError) as refusal:
-            getattr(numbers, name)(1)
-        assert str(refusal.value) == (
+        assert refusal(PipelineError, getattr(numbers, name), 1) == (
             "assertions are made with beamlike.testing: write expect(collection).to(...), or "
             "assert_that(collection, equal_to([...]))"
         )

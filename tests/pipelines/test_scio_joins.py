@@ -22,12 +22,7 @@ def elements(collection: SCollection[Any]) -> list[Any]:
 def panes(collection: SCollection[Any]) -> list[tuple[Any, str, str, str]]:
     """Elements, event times, windows and pane timings after a run, in order."""
     return [
-        (
-            it.value,
-            show_instant(it.timestamp),
-            " ".join(map(str, it.windows)),
-            it.pane.timing.value,
-        )
+        (it.value, show_instant(it.timestamp), " ".join(map(str, it.windows)), it.pane.timing.value)
         for came in collection.pipeline.run().out_of(collection.edge)
         for it in (came.element,)
     ]
@@ -195,13 +190,7 @@ def test_what_is_no_collection_is_refused(verb: str, name: str, needed: str):
         ("hash_join", [("a", (1, "x")), ("a", (1, "z")), ("a", (2, "x")), ("a", (2, "z"))]),
         (
             "hash_left_outer_join",
-            [
-                ("a", (1, "x")),
-                ("a", (1, "z")),
-                ("a", (2, "x")),
-                ("a", (2, "z")),
-                ("b", (3, None)),
-            ],
+            [("a", (1, "x")), ("a", (1, "z")), ("a", (2, "x")), ("a", (2, "z")), ("b", (3, None))],
         ),
     ],
 )

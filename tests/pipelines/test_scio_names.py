@@ -35,11 +35,7 @@ KINDS: list[tuple[Kind, str, tuple[Any, ...]]] = [
     (plain, "sum", ()),
     (plain, "with_fixed_windows", ("1 minute",)),
     (lambda sc, numbers: numbers.with_fanout(2), "sum", ()),
-    (
-        lambda sc, numbers: numbers.key_by(str).with_hot_key_fanout(2),
-        "sum_by_key",
-        (),
-    ),
+    (lambda sc, numbers: numbers.key_by(str).with_hot_key_fanout(2), "sum_by_key", ()),
     (with_side_input, "map", (lambda it, context: it,)),
     (with_side_input, "flat_map", (lambda it, context: [it],)),
     (with_side_input, "filter", (lambda it, context: True,)),

@@ -115,8 +115,7 @@ def test_what_has_no_value_for_nothing_fails_on_an_empty_pane(name: str, verb: V
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("sum_by_key", [4, 5]), ("min_by_key", [1, 5]), ("max_by_key", [3, 5])],
+    ("name", "expected"), [("sum_by_key", [4, 5]), ("min_by_key", [1, 5]), ("max_by_key", [3, 5])]
 )
 def test_it_does_not_fail_where_empty_panes_do_not_come_out(name: str, expected: list[int]):
     silent = attrs.evolve(EARLY_AND_LATE, on_time_behavior="fire_if_non_empty")

@@ -63,9 +63,7 @@ def test_each_kind_of_side_input():
     once = sc.parallelize([None]).with_side_inputs(*kinds)
     seen = once.map(lambda _, see: [see(kind) for kind in kinds]).to_scollection()
     listed = [("a", 1), ("a", 2), ("b", 3)]
-    assert elements(seen) == [
-        [listed, listed, frozenset("ab"), {"a": [1, 2], "b": [3]}, 0, {}],
-    ]
+    assert elements(seen) == [[listed, listed, frozenset("ab"), {"a": [1, 2], "b": [3]}, 0, {}]]
 
 
 def test_all_verbs_of_a_collection_with_side_inputs():

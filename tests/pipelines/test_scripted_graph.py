@@ -131,9 +131,7 @@ def correcting(window_fn: WindowFn) -> WindowingStrategy:
         pytest.param(correcting(OwnTens()), "reference", id="key by key"),
     ],
 )
-def test_panes_that_withdraw_others_are_kept_for_it(
-    strategy: WindowingStrategy, machine: str
-) -> None:
+def test_panes_that_withdraw_others_are_kept_for_it(strategy: WindowingStrategy, machine: str):
     late = Arrive((("ann", Element(7, 6)),))
     script: Script = (*arriving(1), late, AdvanceWatermark(200), late, AdvanceWatermark(5_000))
 

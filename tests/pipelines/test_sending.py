@@ -14,6 +14,7 @@ from beamlike.errors import PipelineError
 from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.testing import TestPipeline
+from tests.support.sums import AddedInSteps
 
 LOCK = threading.Lock()
 
@@ -72,22 +73,10 @@ class Locked(beam.DoFn[Any, Any]):
 
 
 @attrs.frozen
-class Summed:
+class Summed(AddedInSteps):
     """A combine function in Beam's shape."""
 
     lock: Any
-
-    def create_accumulator(self) -> int:
-        return 0
-
-    def add_input(self, accumulator: int, element: int) -> int:
-        return accumulator + element
-
-    def merge_accumulators(self, accumulators: Any) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int) -> int:
-        return accumulator
 
 
 def test_an_attribute_of_a_do_fn_and_of_a_combine_function() -> None:

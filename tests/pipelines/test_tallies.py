@@ -20,6 +20,7 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.tally import COUNTED, METRICS, STOOD, Tally, tallies_in, tallies_table
+from tests.support.refusals import refusal
 
 FIRST = IntervalWindow(0, 60_000)
 LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
@@ -131,10 +132,7 @@ def test_tallies_are_what_they_were_after_they_were_columns() -> None:
 
 
 def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_refused_by_name() -> None:
-    with pytest.raises(StateError) as refusal:
-        Mail.opened([Wire().dumps(([], [], 0))])
-
-    assert str(refusal.value) == (
+    assert refusal(StateError, lambda: Mail.opened([Wire().dumps(([], [], 0))])) == (
         "what an earlier version of beamlike sent into this query waits in its checkpoint, and "
         "this version cannot read it; start the pipeline once with that version, which ends the "
         "micro-batch that had begun, and then with this one"

@@ -61,9 +61,7 @@ def test_a_run_keeps_what_nothing_reads_and_a_variable_holds(
 
 
 @HOSTS
-def test_a_pipeline_keeps_what_it_is_asked_to_keep(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_pipeline_keeps_what_it_is_asked_to_keep(host: str, request: pytest.FixtureRequest):
     pipeline = beam.Pipeline()
     lines = pipeline | "Lines" >> beam.Create(WORDS)
     pairs = lines | "Pairs" >> beam.FlatMap(pairs_of)

@@ -14,6 +14,7 @@ from beamlike.model.time import instant_ms
 from beamlike.playground import frame, show
 from beamlike.playground.answers import answer
 from beamlike.testing import TestStream
+from tests.support.refusals import refusal
 
 
 class AtAnAddress:
@@ -59,9 +60,7 @@ def test_without_a_run_it_begins_with_its_own_example() -> None:
 
 
 def test_a_combine_function_that_it_has_not_is_refused() -> None:
-    with pytest.raises(BeamlikeError) as refusal:
-        show(run_of(aggregate=Top(3)))
-    assert str(refusal.value) == (
+    assert refusal(BeamlikeError, lambda: show(run_of(aggregate=Top(3)))) == (
         "the playground has no Top(n=3, by=None, smallest=False); run the stream with one of list, "
         "list_by_timestamp, count, sum, min, max, mean, latest, none"
     )

@@ -205,10 +205,7 @@ def test_two_strategies_stand_side_by_side(player: Any):
     player.tab.wait_for_function("() => document.querySelectorAll('.legend').length === 2")
     first, second = (late_pane_of(panel) for panel in player.tab.locator(".strategy").all())
     # Both fire with the 9. One holds the 5 of the pane before it, and one begins where that ends.
-    assert (first["title"], second["title"]) == (
-        f"{FIRST} late #1: 14",
-        f"{FIRST} late #1: 9",
-    )
+    assert (first["title"], second["title"]) == (f"{FIRST} late #1: 14", f"{FIRST} late #1: 9")
     assert first["y"] == pytest.approx(second["y"], abs=1)
     assert first["height"] > second["height"] + 20
     player.tab.get_by_role("button", name="Compare two strategies").click()

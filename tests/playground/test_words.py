@@ -9,6 +9,7 @@ import beamlike.dialects
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.playground.answers import answer
 from beamlike.playground.sketches import strategy_in_words
+from tests.support.refusals import refusal
 
 MINUTE = 60_000
 
@@ -105,6 +106,4 @@ def test_what_is_not_known_is_refused_with_what_is() -> None:
             "'forgetting' must be one of discarding, accumulating, accumulating and retracting",
         ),
     ):
-        with pytest.raises(beamlike.errors.BeamlikeError) as refusal:
-            strategy_in_words(choices)
-        assert str(refusal.value) == problem
+        assert refusal(beamlike.errors.BeamlikeError, strategy_in_words, choices) == problem

@@ -14,12 +14,7 @@ from typing import NamedTuple
 from game import parse_event
 
 from beamlike.scio import ScioContext, SCollection
-from beamlike.testing import (
-    JobTest,
-    element,
-    emit_exactly,
-    expect,
-)
+from beamlike.testing import JobTest, element, emit_exactly, expect
 
 PACIFIC = timezone(timedelta(hours=-8))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

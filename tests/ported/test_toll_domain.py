@@ -173,11 +173,7 @@ UNKNOWN = {"license_plate": LicensePlate("Unknown License Plate")}
     ("registrations", "expired", "reasons"),
     [
         ([HISTORY, UPDATE], [HISTORY, UPDATE], []),
-        (
-            [HISTORY, replace(UPDATE, expired=False)],
-            [HISTORY],
-            [VEHICLE_REGISTRATION_NOT_EXPIRED],
-        ),
+        ([HISTORY, replace(UPDATE, expired=False)], [HISTORY], [VEHICLE_REGISTRATION_NOT_EXPIRED]),
         (
             [replace(HISTORY, **UNKNOWN), replace(UPDATE, **UNKNOWN)],
             [],

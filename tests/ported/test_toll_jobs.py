@@ -42,12 +42,7 @@ from toll.streaming_job import toll_streaming_job
 from toll.syntax import Left, Right
 
 from beamlike.scio import ScioContext, SCollection
-from beamlike.testing import (
-    JobTest,
-    element,
-    emit_exactly,
-    expect,
-)
+from beamlike.testing import JobTest, element, emit_exactly, expect
 from beamlike.testing import test_stream_of as stream_of
 
 Assertion = Callable[[SCollection[Any]], None]
@@ -92,9 +87,7 @@ def test_toll_job_should_run_in_the_streaming_mode(sc: ScioContext):
     of_entry = diagnostic("entry-subscription", entry_pubsub_dead_letter, f"{DAY}12:09:59.999Z")
     of_exit = diagnostic("exit-subscription", exit_pubsub_dead_letter, f"{DAY}12:09:59.999Z")
     of_registration = diagnostic(
-        "vehicle-registration-subscription",
-        registration_pubsub_dead_letter,
-        f"{DAY}11:59:59.999Z",
+        "vehicle-registration-subscription", registration_pubsub_dead_letter, f"{DAY}11:59:59.999Z"
     )
 
     (

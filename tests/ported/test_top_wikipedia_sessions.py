@@ -13,12 +13,7 @@ from random import Random
 from typing import Any
 
 from beamlike.scio import ScioContext, SCollection
-from beamlike.testing import (
-    element,
-    emit_exactly,
-    expect,
-    on_time_pane,
-)
+from beamlike.testing import element, emit_exactly, expect, on_time_pane
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

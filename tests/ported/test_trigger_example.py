@@ -11,13 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from beamlike.scio import ScioContext, SCollection, WindowedValue
-from beamlike.testing import (
-    contain_single_value,
-    element,
-    emit_exactly,
-    expect,
-    have_size,
-)
+from beamlike.testing import contain_single_value, element, emit_exactly, expect, have_size
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -28,8 +28,6 @@ from beamlike.testing import (
 
 HOUR = 3_600_000
 
-Counts = list[tuple[str, int]]
-
 
 def windowed_counter(
     lines: SCollection[str], window_size: str, min_timestamp: int, max_timestamp: int

@@ -121,9 +121,7 @@ COUNTS: dict[str, tuple[Any, dict[str, Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize(("lines", "options", "output"), COUNTS.values(), ids=COUNTS)
-def test_word_count(
-    sc: ScioContext, lines: Any, options: dict[str, Any], output: list[Any]
-) -> None:
+def test_word_count(sc: ScioContext, lines: Any, options: dict[str, Any], output: list[Any]):
     defaults = {"allowed_lateness": "0 s", "accumulation_mode": "discarding"}
     results = word_count_in_fixed_window(
         sc.test_stream(lines.advance_watermark_to_infinity()),

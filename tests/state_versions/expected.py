@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from tests.state_versions.works import Inbox, Work, event
 
-__all__ = ["CAME", "OPEN", "gone_on", "kept_states", "opened", "remembered"]
-
 OPEN = {
     "columnar": [
         "beamlike: ann, 1 00:01-00:14 0 new, ('ON_TIME', 1)",

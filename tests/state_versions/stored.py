@@ -6,8 +6,6 @@ from typing import Final
 
 from beamlike.runtime.plan import LAYOUT_VERSION
 
-__all__ = ["FOLDER", "layouts", "pack", "rewrite", "unpack"]
-
 FOLDER: Final = Path(__file__).parent
 _SUFFIX: Final = ".tar.xz"
 _ANYWHERE: Final = "/home-of-the-query/"

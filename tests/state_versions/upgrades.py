@@ -22,8 +22,6 @@ from tests.state_versions.expected import CAME, gone_on
 from tests.state_versions.works import WORKS
 from tests.support.latest import Latest
 
-__all__ = ["FROM", "TO", "main"]
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 Versions = tuple[str, str]
 FROM: Final[Versions] = ("3.11", "4.1.4")

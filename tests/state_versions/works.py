@@ -14,8 +14,6 @@ import attrs
 import beamlike as bl
 import beamlike.beam as beam
 
-__all__ = ["WORKS", "Inbox", "Keep", "Start", "Work"]
-
 SCHEMA: Final = "user string, till int, at timestamp, v int"
 
 Keep = Callable[[Any, int], None]

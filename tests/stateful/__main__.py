@@ -13,19 +13,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from tests.differential.kept import (
-    CHUNK,
-    ENOUGH,
-    Checked,
-    Chunk,
-    Kept,
-    applied_laws,
-    in_processes,
-    on_spark_in_parts,
-    parser_of,
-    report,
-)
+from tests.differential.kept import CHUNK, Checked, Chunk, Search, parser_of
 from tests.stateful.laws import LAWS, ON_SPARK, Broken, broken_laws
 from tests.stateful.programs import program_of
 from tests.stateful.smaller import smallest
@@ -38,49 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     args = parser_of("tests.stateful", __doc__, "programs").parse_args(arguments)
 
-    started = time.monotonic()
-    kept = None if args.progress is None else Kept.at(args.progress)
-    checked = {} if kept is None else kept.checked()
     numbers = range(args.first, args.first + args.programs)
     chunks = [
-        chunk
+        Chunk("programs", args.seed, numbers[index : index + CHUNK])
         for index in range(0, len(numbers), CHUNK)
-        if str(chunk := Chunk("programs", args.seed, numbers[index : index + CHUNK])) not in checked
     ]
-    broken: list[Broken] = []
-    for done, found in in_processes(_check, chunks, args.jobs):
-        broken += found
-        checked[done.chunk] = done
-        if kept is not None and not found:
-            kept.add(done)
-        programs = sum(one.scenarios for one in checked.values())
-        print(f"{programs} programs", file=sys.stderr, flush=True)
-        if len(broken) >= ENOUGH or time.monotonic() > started + 60 * args.minutes:
-            break
-    if args.spark and len(broken) < ENOUGH:
-        on_spark = numbers[: args.spark]
+
+    def on_spark(part: range, spark: Any) -> list[Broken]:
         from tests.stateful.on_spark import broken_on_spark
 
-        broken += on_spark_in_parts(
-            "programs",
-            on_spark,
-            lambda part, spark: broken_on_spark([program_of(args.seed, it) for it in part], spark),
-        )
-        checked[ON_SPARK] = Checked(ON_SPARK, 0, {ON_SPARK: len(on_spark)}, 0)
+        return broken_on_spark([program_of(args.seed, it) for it in part], spark)
 
-    for law, count in applied_laws(checked, (*LAWS, ON_SPARK)).items():
-        print(f"{count:>8}  {law}")
-    for one in broken[:ENOUGH]:
-        _show(one)
-    verdict = "every law holds" if not broken else f"{len(broken)} broken"
-    programs = sum(done.scenarios for done in checked.values())
-    took = time.monotonic() - started
-    print(f"\n{programs} programs of seed {args.seed} in {took:.0f} s: {verdict}")
-    if args.report is not None:
-        args.report.write_text(
-            report(checked, verdict, "tests.stateful", (*LAWS, ON_SPARK)), encoding="utf-8"
-        )
-    return int(bool(broken))
+    search = Search("tests.stateful", "programs", (*LAWS, ON_SPARK), _check, _show)
+    return search.run(args, chunks, on_spark)
 
 
 def _check(chunk: Chunk) -> Found:

@@ -24,8 +24,6 @@ from tests.support.machines.laws import Restarting, run_lazily
 from tests.support.pipelines.in_layers import run_in_letters
 from tests.support.pipelines.results_of_runs import readable_run
 
-__all__ = ["LAWS", "ON_SPARK", "Broken", "Law", "broken_laws", "differences", "unlike_run"]
-
 ON_SPARK = "a streaming query brings out what memory does"
 
 Law = Callable[[Program], list[str] | None]

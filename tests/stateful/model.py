@@ -24,8 +24,6 @@ from beamlike.runtime.script import Arrive
 from tests.stateful.programs import NOWHERE, Dropped, Out, Outcome, Program
 from tests.stateful.states import PlainState, plain_state
 
-__all__ = ["by_the_rules"]
-
 
 def by_the_rules(program: Program) -> Outcome:
     """What comes of a program."""

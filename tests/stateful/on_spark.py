@@ -12,8 +12,6 @@ from tests.stateful.programs import Program, one_by_one
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["broken_on_spark"]
-
 
 def broken_on_spark(programs: Sequence[Program], spark: "SparkSession") -> list[Broken]:
     """The programs of which Spark brings out something else than memory.

@@ -34,18 +34,6 @@ from tests.support.generated.scenarios import any_script
 from tests.support.generated.stateful import AnyExpiringFn, AnyFn, AnySortedFn
 from tests.support.generated.strategies import any_window_fn
 
-__all__ = [
-    "KEYS",
-    "NOWHERE",
-    "Dropped",
-    "Out",
-    "Outcome",
-    "Program",
-    "one_by_one",
-    "outcome_of",
-    "program_of",
-]
-
 KEYS: Final = ("a", "b", "c")
 
 NOWHERE: Final = MAX_TIMESTAMP + 1

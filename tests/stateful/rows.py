@@ -25,8 +25,6 @@ from beamlike.runtime.shard import Shard
 from tests.stateful.programs import Program
 from tests.support.machines.in_shard import DictStore
 
-__all__ = ["as_text", "run_as_rows", "run_rows"]
-
 _COLUMNS = {"key": pa.string(), "number": pa.int64()}
 _TEXT = {"text": pa.string()}
 

@@ -8,8 +8,6 @@ from beamlike.runtime.script import Arrive
 from tests.stateful.laws import LAWS, Broken, differences
 from tests.stateful.programs import Program
 
-__all__ = ["smallest"]
-
 
 def smallest(broken: Broken, attempts: int = 500) -> Broken:
     """The same law broken by less.

@@ -9,8 +9,6 @@ from typing import Any
 from beamlike.errors import CoderError
 from beamlike.model.state_specs import StateSpec
 
-__all__ = ["PlainState", "plain_state"]
-
 
 class PlainState:
     """A state of a key and window: ``items`` is all that is in it."""

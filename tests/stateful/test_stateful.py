@@ -156,9 +156,7 @@ def test_a_timer_that_holds_nothing_is_found_by_the_rules(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("law", [OF_LOCAL, OF_ROWS, OF_LAYERS])
-def test_a_saved_state_without_its_timers_is_found_out(
-    law: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_saved_state_without_its_timers_is_found_out(law: str, monkeypatch: pytest.MonkeyPatch):
     def forgetful(encode: Any) -> Any:
         return lambda column, accumulators: encode(
             column,

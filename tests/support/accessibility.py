@@ -6,8 +6,6 @@ from typing import Any, Final
 from beamlike.errors import BeamlikeError
 from beamlike.playground.packages import NpmPackage, cache_folder
 
-__all__ = ["axe_findings", "why_no_axe"]
-
 _AXE: Final = NpmPackage(
     "axe-core",
     "4.14.1",

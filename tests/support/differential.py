@@ -54,20 +54,6 @@ from tests.support.machines.laws import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = [
-    "EITHER_MACHINE",
-    "KEYS",
-    "LAWS",
-    "Broken",
-    "Case",
-    "broken_laws",
-    "broken_on_spark",
-    "broken_streams",
-    "case_of",
-    "differences",
-    "streams_of",
-]
-
 KEYS: Final = 40
 """Keys of a case of streams, each a scenario."""
 
@@ -347,6 +333,8 @@ LAWS: Final[Mapping[str, Law]] = {
 }
 """Every law by what it says."""
 
+_IN_MEMORY: Final = (_restart, _due_keys_only, _conservation, _panes, _retractions)
+
 
 def _at(origin: Sequence[int], outputs: Sequence[Output]) -> list[Output]:
     return [attrs.evolve(output, step=origin[output.step]) for output in outputs]
@@ -393,6 +381,12 @@ def broken_laws(case: Case, applied: Counter[str] | None = None) -> list[Broken]
         if found:
             broken.append(Broken(case, law, tuple(found)))
     return broken
+
+
+def broken_in_memory(strategy: WindowingStrategy, script: Script) -> list[str]:
+    """What is wrong with a run in memory by the laws that no strategy may break."""
+    case = Case("in memory", RandomScenario(strategy, "list", script))
+    return [sentence for law in _IN_MEMORY for sentence in law(case) or ()]
 
 
 def broken_streams(case: Case) -> list[Broken]:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import attrs
 
-__all__ = ["Latest"]
-
 
 @attrs.frozen
 class Latest:

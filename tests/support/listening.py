@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["DoesNotListen", "free_port", "listening"]
-
 
 class DoesNotListen(Exception):
     """A program has ended, or does not listen in time."""

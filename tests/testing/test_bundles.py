@@ -87,9 +87,7 @@ def test_cuts_show_in_the_panes_of_some_and_in_the_final_contents_of_fewer(
     ],
     ids=str,
 )
-def test_which_strategies_do_not_care(
-    strategy: WindowingStrategy, patient: bool, keeps: bool
-) -> None:
+def test_which_strategies_do_not_care(strategy: WindowingStrategy, patient: bool, keeps: bool):
     assert (is_patient(strategy), keeps_contents(strategy)) == (patient, keeps)
 
 
@@ -104,8 +102,7 @@ def test_keys_apart_gives_each_key_a_step_and_says_where_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watermark", "kept"),
-    [(9, ["in time", "in time too"]), (10, ["in time too"]), (20, [])],
+    ("watermark", "kept"), [(9, ["in time", "in time too"]), (10, ["in time too"]), (20, [])]
 )
 def test_only_elements_of_open_windows_are_kept(watermark: int, kept: list[str]) -> None:
     elements = (("a", Element("in time", 9)), ("a", Element("in time too", 10)))

@@ -14,6 +14,7 @@ from beamlike.testing.scenarios.capture import Captured, capture
 from beamlike.testing.scenarios.files import differences, transcripts_of
 from beamlike.testing.scenarios.writing import scenario_text
 from tests.support.queries.saved_locally import saved_stages
+from tests.support.refusals import refusal
 
 Row = dict[str, Any]
 SCHEMA = "user string, at timestamp, v int"
@@ -266,10 +267,9 @@ def test_what_cannot_be_captured_is_refused(job: Any, key: str, options: Any, me
     query = QueryTest(job, SCHEMA)
     played(query, *MORNING)
 
-    with pytest.raises(StateError) as refusal:
-        capture(saved_stages(query), key, **options)
-
-    assert str(refusal.value).startswith(message)
+    assert refusal(StateError, lambda: capture(saved_stages(query), key, **options)).startswith(
+        message
+    )
 
 
 def test_a_gap_of_the_user_s_own_is_refused() -> None:
@@ -293,10 +293,9 @@ def test_a_gap_of_the_user_s_own_is_refused() -> None:
     ],
 )
 def test_what_cannot_be_recorded_is_refused(options: Any, message: str) -> None:
-    with pytest.raises(WindowingError) as refusal:
-        QueryTest(lambda rows: visits(rows, **options), SCHEMA)
-
-    assert str(refusal.value).startswith(message)
+    assert refusal(
+        WindowingError, lambda: QueryTest(lambda rows: visits(rows, **options), SCHEMA)
+    ).startswith(message)
 
 
 def test_sessions_that_an_event_ends_are_captured_with_the_values_that_end_them() -> None:

@@ -9,12 +9,7 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    Repeatedly,
-)
+from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run, ScriptStep
@@ -88,9 +83,7 @@ def test_what_the_first_stage_holds_back_holds_the_watermark_of_the_second() -> 
     )
     sums = WindowingStrategy(FixedWindows(10), allowed_lateness=100)
     _, second = counted_twice(
-        waits_for_two,
-        batches(arrive(("a", 1)), AdvanceWatermark(50), arrive(("a", 2))),
-        anew=sums,
+        waits_for_two, batches(arrive(("a", 1)), AdvanceWatermark(50), arrive(("a", 2))), anew=sums
     )
     assert [step for step in second.script if isinstance(step, AdvanceWatermark)] == [
         AdvanceWatermark(9),  # where the element holds the first stage
@@ -104,8 +97,7 @@ def test_early_panes_flow_on_at_once_with_the_continuation_of_a_count() -> None:
         FixedWindows(10), AfterWatermark(early=AfterCount(2), late=AfterCount(1)), "discarding", 10
     )
     _, second = counted_twice(
-        strategy,
-        batches(arrive(("a", 1), ("a", 2)), arrive(("a", 3)), AdvanceWatermark(10)),
+        strategy, batches(arrive(("a", 1), ("a", 2)), arrive(("a", 3)), AdvanceWatermark(10))
     )
     assert shown(second) == [
         (0, "[00:00:00, 00:00:00.010)", 2, "EARLY", 0),
@@ -156,10 +148,7 @@ def test_processing_time_of_the_first_stage_fires_the_second_at_the_next_move() 
     strategy = WindowingStrategy(
         FixedWindows(100), Repeatedly(AfterProcessingTime(5)), "discarding"
     )
-    _, second = counted_twice(
-        strategy,
-        batches(arrive(("a", 1)), AdvanceClock(6), AdvanceClock(7)),
-    )
+    _, second = counted_twice(strategy, batches(arrive(("a", 1)), AdvanceClock(6), AdvanceClock(7)))
     # The continuation is synchronized processing time: ready once the clock moves on.
     assert shown(second) == [(2, "[00:00:00, 00:00:00.100)", 1, "EARLY", 0)]
 
@@ -169,10 +158,7 @@ def test_steps_of_one_batch_reach_the_next_stage_as_one_bundle() -> None:
         FixedWindows(10), AfterWatermark(late=AfterCount(1)), "discarding", allowed_lateness=100
     )
     late_and_on_time = (arrive(("a", 1), ("b", 12)), AdvanceWatermark(20))
-    _, second = counted_twice(
-        strategy,
-        [(AdvanceWatermark(10),), late_and_on_time],
-    )
+    _, second = counted_twice(strategy, [(AdvanceWatermark(10),), late_and_on_time])
     assert shown(second) == [
         (1, "[00:00:00, 00:00:00.010)", 1, "LATE", 0),
         (2, "[00:00:00.010, 00:00:00.020)", 1, "ON_TIME", 0),

@@ -10,6 +10,7 @@ from beamlike.model.combine import CollectByTimestamp, Count
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing import Results, TestStream
 from beamlike.testing.spelling import read_window
+from tests.support.refusals import refusal
 
 BROWSING = (
     TestStream()
@@ -112,9 +113,7 @@ def test_where_nothing_comes_out_nothing_changes() -> None:
 
 def test_changes_need_panes_that_withdraw_others() -> None:
     accumulating = BROWSING.run(window=Sessions("10 minutes"))
-    with pytest.raises(TestStreamError) as refused:
-        accumulating.changes()
-    assert str(refused.value) == (
+    assert refusal(TestStreamError, accumulating.changes) == (
         "changes are made from panes that withdraw others, but this run is discarding; run it with "
         'accumulation="retracting"'
     )

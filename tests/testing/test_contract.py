@@ -20,11 +20,9 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
-from beamlike.testing.contracts.window_fn import (
-    WindowFnAssertionError,
-    check_window_fn,
-)
+from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from tests.support.contracts import broken_by
+from tests.support.refusals import refusal
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
 ENDS_OF_TIME = [
@@ -565,6 +563,4 @@ def test_a_plan_that_depends_on_what_arrives_together_is_found_out():
     ids=["no timestamps", "no values", "no windows", "no merge", "a class"],
 )
 def test_a_check_of_nothing_is_refused(call, complaint):
-    with pytest.raises(TestStreamError) as refused:
-        call()
-    assert str(refused.value) == complaint
+    assert refusal(TestStreamError, call) == complaint

@@ -181,8 +181,5 @@ def test_a_length_that_cannot_be_had_is_found_out():
 )
 def test_the_lengths_of_the_window_functions_of_beamlike_are_right(window_fn):
     check_window_fn(
-        window_fn,
-        timestamps=AROUND_ZERO,
-        values=["a", "ten letters"],
-        any_arrival_order=False,
+        window_fn, timestamps=AROUND_ZERO, values=["a", "ten letters"], any_arrival_order=False
     )

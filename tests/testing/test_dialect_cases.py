@@ -77,9 +77,7 @@ def test_a_case_has_its_settings_steps_and_rows(tmp_path: Path) -> None:
         (a_case(expect=[a_row(kind="pane")]), "expect[0].kind: unknown value 'pane'"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(
-    tmp_path: Path, wrong: dict[str, Any], said: str
-) -> None:
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, wrong: dict[str, Any], said: str):
     with pytest.raises(TranscriptError) as caught:
         load(tmp_path, wrong)
 

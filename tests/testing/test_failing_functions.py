@@ -9,6 +9,7 @@ from beamlike import AfterCount, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import UserFunctionError, WindowingError
 from beamlike.model.combine import CombineFn, Mean, Sum
 from beamlike.testing import Results, TestStream, dropped, early_pane, emit_exactly, on_time_pane
+from tests.support.refusals import refusal
 
 MINUTE = ("00:00:00", "00:01:00")
 
@@ -39,9 +40,7 @@ def test_an_element_that_cannot_be_added_is_dropped_and_the_others_are_grouped(
     ]
 
 
-def test_logs_of_a_scenario_call_it_as_those_of_a_query_do(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_logs_of_a_scenario_call_it_as_those_of_a_query_do(caplog: pytest.LogCaptureFixture):
     WITH_A_WORD.run(window=FixedWindows("1 minute"), aggregate=Sum(), on_error="drop", host="local")
 
     assert [
@@ -88,12 +87,7 @@ def test_an_element_without_a_gap_is_dropped_without_a_window(host: dict[str, An
         emit_exactly(
             dropped("ann", "film: Stalker", at="12:02:00", reason="failed", step=1),
             on_time_pane(
-                "ann",
-                ["page: news", "page: sports"],
-                "12:00:00",
-                "12:09:00",
-                is_last=True,
-                step=3,
+                "ann", ["page: news", "page: sports"], "12:00:00", "12:09:00", is_last=True, step=3
             ),
         )
     )
@@ -103,10 +97,7 @@ def test_an_element_without_a_gap_is_dropped_without_a_window(host: dict[str, An
 
 
 def test_an_element_without_a_gap_is_reported_by_default(host: dict[str, Any]) -> None:
-    with pytest.raises(UserFunctionError) as raised:
-        VISITS.run(window=Sessions(patience), **host)
-
-    assert str(raised.value) == (
+    assert refusal(UserFunctionError, lambda: VISITS.run(window=Sessions(patience), **host)) == (
         "Sessions(patience).assign raised LookupError: no patience for film: Stalker; it was "
         "called for the element 'film: Stalker' at 12:02:00 (43320000 ms), key 'ann'; mend the "
         'function, or leave out what it cannot take with on_error="drop"'
@@ -123,9 +114,7 @@ class Modest(Mean):
         return mean
 
 
-def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(
-    host: dict[str, Any],
-) -> None:
+def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(host: dict[str, Any]):
     results: Results = (
         TestStream()
         .add_elements_at_time("00:00:10", ("joe", 6.0))
@@ -153,10 +142,9 @@ def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(
 
 
 def test_there_is_no_third_choice() -> None:
-    with pytest.raises(WindowingError) as refused:
-        WITH_A_WORD.run(window=FixedWindows("1 minute"), on_error="ignore")
-
-    assert str(refused.value) == "on_error must be one of 'fail', 'drop', got 'ignore'"
+    assert refusal(
+        WindowingError, lambda: WITH_A_WORD.run(window=FixedWindows("1 minute"), on_error="ignore")
+    ) == ("on_error must be one of 'fail', 'drop', got 'ignore'")
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,7 @@ def about(build: Any) -> AssertedGrouping | None:
     ],
     ids=["its panes", "what is made of them"],
 )
-def test_a_grouping_is_known_with_its_keys_and_without_the_windows_that_it_assigns(
-    build: Any,
-) -> None:
+def test_a_grouping_is_known_with_its_keys_and_without_the_windows_that_it_assigns(build: Any):
     asserted = about(build)
 
     assert asserted is not None

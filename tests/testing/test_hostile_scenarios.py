@@ -6,7 +6,7 @@ They are read in a process of its own, with little memory, as files of somebody 
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,22 +18,31 @@ MEMORY: Final = 700 * 1024 * 1024
 """Bytes of addresses that a reader gets beyond those of Python and beamlike."""
 
 READER: Final = """
-import json, resource, sys, time
+import json, os, resource, sys, time
 from beamlike.errors import BeamlikeError
 from beamlike.testing.scenarios.files import load_transcripts
 
-with open("/proc/self/statm") as sizes:
-    used = int(sizes.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]),) * 2)
-resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-began = time.process_time()
-try:
-    load_transcripts(sys.argv[2])
-    refusal = None
-except BeamlikeError as error:
-    refusal = str(error)
-json.dump([refusal, time.process_time() - began], sys.stdout)
+for line in sys.stdin:
+    if os.fork():
+        _, status = os.wait()
+        print(status, flush=True)
+        continue
+    with open("/proc/self/statm") as sizes:
+        used = int(sizes.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]),) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    began = time.process_time()
+    try:
+        load_transcripts(line.rstrip())
+        refusal = None
+    except BeamlikeError as error:
+        refusal = str(error)
+    print(json.dumps([refusal, time.process_time() - began]), flush=True)
+    os._exit(0)
 """
+"""For each file a process with little memory that has imported all that it needs before."""
+
+Read = Callable[[Path | str], tuple[str | None, float]]
 
 ONE: Final[Mapping[str, Any]] = {
     "format": "beamlike-transcript-v1",
@@ -261,23 +270,31 @@ ATTACKS: Final[Mapping[str, Attack]] = {
 }
 
 
-def read(path: Path | str) -> tuple[str | None, float]:
-    """How a process with little memory refuses a file, and its CPU seconds for that."""
-    ran = subprocess.run(
-        [sys.executable, "-c", READER, str(MEMORY), str(path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    refusal, seconds = json.loads(ran.stdout)
-    return refusal, seconds
+@pytest.fixture(scope="module")
+def read() -> Iterator[Read]:
+    """How a process refuses a file, and its CPU seconds for that."""
+    command = [sys.executable, "-c", READER, str(MEMORY)]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as reader:
+
+        def ask(path: Path | str) -> tuple[str | None, float]:
+            print(path, file=reader.stdin, flush=True)
+            *answers, status = [reader.stdout.readline()]
+            while not status.strip().isdigit():
+                answers.append(status)
+                status = reader.stdout.readline() or "1"
+            assert (len(answers), status.strip()) == (1, "0"), answers
+            refusal, seconds = json.loads(answers[0])
+            return refusal, seconds
+
+        yield ask
+        reader.stdin.close()
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_hostile_file_is_refused_in_a_line_within_a_second(name: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_refused_in_a_line_within_a_second(
+    name: str, read: Read, tmp_path: Path
+) -> None:
     attack = ATTACKS[name]
     path = tmp_path / "hostile.json"
     path.write_text(attack.text(), encoding="utf-8")
@@ -293,7 +310,7 @@ def test_a_hostile_file_is_refused_in_a_line_within_a_second(name: str, tmp_path
     assert seconds < 1
 
 
-def test_a_file_without_end_is_refused() -> None:
+def test_a_file_without_end_is_refused(read: Read) -> None:
     refusal, seconds = read("/dev/zero")
     assert refusal == "/dev/zero: has more than 8 MiB; split it"
     assert seconds < 1

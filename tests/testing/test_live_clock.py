@@ -5,13 +5,7 @@ from datetime import timedelta
 import pytest
 from freezegun import freeze_time
 
-from beamlike import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    FixedWindows,
-    Repeatedly,
-)
+from beamlike import AfterCount, AfterProcessingTime, AfterWatermark, FixedWindows, Repeatedly
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.machine.events import Drop, DropReason, Element, Pane
@@ -25,6 +19,7 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Output, Run
 from beamlike.testing import TestStream, early_pane, emit_exactly, on_time_pane
 from tests.support.machines.live_stage import LiveStage
+from tests.support.refusals import refusal
 
 NOON = "2022-03-08T12:00:00Z"
 EVERY_MINUTE = AfterWatermark(early=AfterProcessingTime("1 minute"), late=AfterCount(1))
@@ -105,10 +100,7 @@ def test_a_live_watermark_does_not_go_back_before_any_element_came() -> None:
     stage = LiveStage(STRATEGY, Collect(), clock=lambda: 0)
     stage.advance_watermark("00:05:00")
 
-    with pytest.raises(WatermarkError) as refused:
-        stage.advance_watermark("00:04:00")
-
-    assert str(refused.value) == (
+    assert refusal(WatermarkError, lambda: stage.advance_watermark("00:04:00")) == (
         "the watermark cannot go back: it stands at 00:05:00 (300000 ms), "
         "requested 00:04:00 (240000 ms)"
     )

@@ -70,9 +70,7 @@ def test_long_keys_and_values_are_cut_to_a_hundred_columns() -> None:
         [
             Output(0, "a key that goes on", Pane(window, words, 59_999, FIRST_EARLY)),
             Output(
-                0,
-                "a key that goes on",
-                Drop(Element(words, 5), window, DropReason.EXPIRED, 61_000),
+                0, "a key that goes on", Drop(Element(words, 5), window, DropReason.EXPIRED, 61_000)
             ),
         ]
     )

@@ -269,9 +269,7 @@ def test_sums(values):
         "assert sum(results.panes[0].effect.value) < 5",
     ],
 )
-def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(
-    run: Run, assertion: str
-) -> None:
+def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(run: Run, assertion: str):
     result = run(FOUND.format(assertion=assertion))
 
     text = failure_of(result, "test_sums")

@@ -107,15 +107,9 @@ def as_rows(script: Script) -> Script:
     )
 
 
-@settings(
-    max_examples=examples(30),
-    derandomize=True,
-    database=None,
-)
+@settings(max_examples=examples(30), derandomize=True, database=None)
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, 13), max_size=3))
-def test_a_query_emits_the_panes_of_the_reference_machine(
-    random: Random, restarts: set[int]
-) -> None:
+def test_a_query_emits_the_panes_of_the_reference_machine(random: Random, restarts: set[int]):
     strategy, script = any_safe_strategy(random), any_script(random, origin=ORIGIN)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnwiseStrategyWarning)

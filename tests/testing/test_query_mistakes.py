@@ -9,6 +9,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, TestStreamError, UnsupportedError
 from beamlike.testing import QueryTest, exist, in_on_time_pane
+from tests.support.refusals import refusal
 
 EVENTS = "user string, at timestamp, v int"
 
@@ -141,9 +142,7 @@ def by_rows() -> QueryTest:
     ],
 )
 def test_mistakes_in_a_test_are_named(mistake: Callable[[], Any], says: str) -> None:
-    with pytest.raises(TestStreamError) as error:
-        mistake()
-    assert str(error.value) == says
+    assert refusal(TestStreamError, mistake) == says
 
 
 @pytest.mark.parametrize(
@@ -175,9 +174,7 @@ def test_mistakes_in_a_test_are_named(mistake: Callable[[], Any], says: str) -> 
     ],
 )
 def test_columns_that_cannot_be_read_are_refused(columns: str, says: str) -> None:
-    with pytest.raises(ColumnError) as error:
-        QueryTest(hours, columns)
-    assert str(error.value) == says
+    assert refusal(ColumnError, lambda: QueryTest(hours, columns)) == says
 
 
 @pytest.fixture
@@ -223,9 +220,7 @@ def of(events: Any) -> bl.Stream:
         (lambda events: of(events).explode(1, "w"), "explode of an expression"),
     ],
 )
-def test_an_expression_needs_a_session(
-    job: Callable[..., Any], says: str, without_session: None
-) -> None:
+def test_an_expression_needs_a_session(job: Callable[..., Any], says: str, without_session: None):
     message = (
         f"{says} needs Spark, and this test runs without it; start a session before, such as "
         'bl.local_session(), or test with host="spark"'

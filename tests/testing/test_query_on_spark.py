@@ -1,10 +1,12 @@
 """The same stories of queries, in this process and as streaming queries: the same in each step."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any
 
 import attrs
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import InputRowError, TestStreamError
@@ -226,6 +228,106 @@ def ahead(query: QueryTest) -> Steps:
     ]
 
 
+NUMBERS = "k string, at timestamp, v int"
+ANY_TIME = {
+    "fixed": bl.WindowingStrategy(
+        bl.FixedWindows("3 minutes"),
+        bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(2)),
+        "accumulating",
+        "4 minutes",
+        "earliest",
+    ),
+    "sliding": bl.WindowingStrategy(
+        bl.SlidingWindows("4 minutes", "2 minutes"), bl.DefaultTrigger(), "discarding", "1 minute"
+    ),
+    "sessions": bl.WindowingStrategy(
+        bl.Sessions("90 seconds"),
+        bl.Repeatedly(bl.AfterFirst(bl.AfterCount(3), bl.AfterWatermark())),
+        "accumulating",
+        "5 minutes",
+        "latest",
+        "fire_always",
+    ),
+    "retracting": bl.WindowingStrategy(
+        bl.Sessions("1 minute"),
+        bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
+        "retracting",
+        "3 minutes",
+        on_time_behavior="fire_if_non_empty",
+    ),
+    "global": bl.WindowingStrategy(
+        bl.GlobalWindows(), bl.Repeatedly(bl.AfterCount(4)), "discarding", 0, "earliest"
+    ),
+}
+
+
+def out_of_order(pace: int) -> Callable[[QueryTest], Steps]:
+    """Ten micro-batches of numbers of a few keys, whose times wander at this pace."""
+
+    def play(query: QueryTest) -> Steps:
+        dice, clock, value, steps = Random(3), 1_577_880_000_000, 0, []
+        for _ in range(10):
+            clock += pace * dice.choice([0, 40_000, 70_000, 200_000])
+            rows = []
+            for _ in range(dice.randint(1, 14)):
+                value += 1
+                at = clock + pace * dice.choice([0, 1, -1, -20_000, -60_000, -180_000, -500_000])
+                row = {"k": dice.choice("abcdefgh"), "at": at + dice.randrange(3), "v": value}
+                rows.append(row)
+            steps.append(query.send(*rows))
+        return steps
+
+    return play
+
+
+def collected(strategy: bl.WindowingStrategy) -> Callable[[Any], Any]:
+    return lambda numbers: bl.windowed(
+        numbers,
+        key="k",
+        timestamp="at",
+        watermark="30 seconds",
+        strategy=strategy,
+        aggregate={"n": bl.count(), "all": bl.collect("v")},
+        shards=2,
+        buckets=2,
+    )
+
+
+def counted_twice(strategy: bl.WindowingStrategy) -> Callable[[Any], Any]:
+    """Sessions are counted again by the hour, other windows as they are."""
+
+    def job(numbers: Any) -> Any:
+        rows = bl.stream(numbers, timestamp="at", watermark="30 seconds").window(strategy=strategy)
+        by_key = rows.group("k", {"n": bl.count()}, shards=2, buckets=2)
+        again = by_key.window(bl.FixedWindows("1 hour") if strategy.is_merging else None)
+        return again.group([], {"n": bl.sum("n"), "all": bl.top("n", 99)}, shards=2, buckets=2)
+
+    return job
+
+
+TWO_GROUPINGS = {
+    "early and late": bl.WindowingStrategy(
+        bl.FixedWindows("10 minutes"),
+        bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(2)),
+        "discarding",
+        "20 minutes",
+        "earliest",
+    ),
+    "by twos": bl.WindowingStrategy(
+        bl.SlidingWindows("10 minutes", "5 minutes"),
+        bl.Repeatedly(bl.AfterCount(2)),
+        "discarding",
+        "20 minutes",
+    ),
+    "late sessions": bl.WindowingStrategy(
+        bl.Sessions("4 minutes"), None, "discarding", "5 minutes", "latest"
+    ),
+    "whole sessions": bl.WindowingStrategy(
+        bl.Sessions("4 minutes"), None, "accumulating", 0, "latest"
+    ),
+}
+
+
 STORIES = {
     "one grouping": Story(readings, READINGS, read, clock="2020-01-01 12:30:00"),
     "several groupings": Story(
@@ -233,21 +335,26 @@ STORIES = {
     ),
     "two inputs": Story(shop, SHOP, shopped),
     "a clock": Story(careful, "user string, at timestamp", ahead, clock="2020-01-01 12:15:00"),
+    **{
+        name: Story(collected(strategy), NUMBERS, out_of_order(1))
+        for name, strategy in ANY_TIME.items()
+    },
+    **{
+        name: Story(counted_twice(strategy), NUMBERS, out_of_order(5))
+        for name, strategy in TWO_GROUPINGS.items()
+    },
 }
 
 
-LONG = ("several groupings", "two inputs", "a clock")
+LONG = ("several groupings", "two inputs", "a clock", *ANY_TIME, *TWO_GROUPINGS)
 """Queries with many groupings, and what other stories have too: at night."""
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES],
+    "name", [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES]
 )
-def test_the_rows_of_each_step_are_the_same_with_and_without_spark(
-    name: str, utc_session: Any
-) -> None:
+def test_the_rows_of_each_step_are_the_same_with_and_without_spark(name: str, utc_session: Any):
     here, results = STORIES[name].on({"host": "local"})
     # Without Spark a text without a zone is in UTC; Spark reads it in the zone of the session.
     there, others = STORIES[name].on({"host": "spark", "spark": utc_session})
@@ -312,8 +419,6 @@ def test_time_comes_from_the_test_however_the_query_is_made_of_its_inputs(spark:
 
 
 def test_expressions_of_spark_are_tested_on_spark(spark: Any) -> None:
-    from pyspark.sql import functions as F
-
     def dear(events: Any) -> Any:
         dear = events.filter(F.col("price") > 10).withColumn("what", F.upper("item"))
         return bl.windowed(

@@ -115,12 +115,7 @@ def test_a_query_is_fed_moved_and_asked_as_a_test_stream() -> None:
                 is_last=False,
             ),
             dropped(
-                "ann",
-                {"v": 5},
-                at="12:50:00",
-                window=HOUR,
-                reason="expired",
-                missed_by="1 ms",
+                "ann", {"v": 5}, at="12:50:00", window=HOUR, reason="expired", missed_by="1 ms"
             ),
         )
     )

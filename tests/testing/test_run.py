@@ -7,13 +7,8 @@ import pytest
 from beamlike import AfterCount, AfterWatermark, FixedWindows, GlobalWindows, Repeatedly, Sessions
 from beamlike.errors import TestStreamError, UnsafeTriggerError, WindowingError
 from beamlike.model.combine import Count
-from beamlike.testing import (
-    TestStream,
-    dropped,
-    early_pane,
-    emit_exactly,
-    on_time_pane,
-)
+from beamlike.testing import TestStream, dropped, early_pane, emit_exactly, on_time_pane
+from tests.support.refusals import refusal
 
 TWO_WORDS = (
     TestStream()
@@ -142,10 +137,9 @@ def test_an_unchecked_strategy_has_the_same_defaults() -> None:
     ],
 )
 def test_a_run_refuses_what_it_cannot_use(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(TestStreamError) as refused:
-        TWO_WORDS.run(window=Sessions("1 minute"), **options)
-
-    assert str(refused.value).startswith(message)
+    assert refusal(
+        TestStreamError, lambda: TWO_WORDS.run(window=Sessions("1 minute"), **options)
+    ).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -165,20 +159,13 @@ def test_a_run_refuses_what_it_cannot_use(options: dict[str, Any], message: str)
             "timestamp_combiner, closing_behavior, on_time_behavior, late_check, unchanged",
         ),
         ((), {}, "run needs window; give window=FixedWindows(...)"),
-        (
-            (5, 6),
-            {},
-            "run: 5 has no name; write window=...",
-        ),
+        ((5, 6), {}, "run: 5 has no name; write window=..."),
     ],
 )
 def test_arguments_of_a_run_have_their_names(
     positional: tuple[Any, ...], options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(TestStreamError) as refused:
-        TWO_WORDS.run(*positional, **options)
-
-    assert str(refused.value) == message
+    assert refusal(TestStreamError, lambda: TWO_WORDS.run(*positional, **options)) == message
 
 
 def test_printed_results_are_the_table_of_everything() -> None:

@@ -15,11 +15,7 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.scenarios.files import differences, load_transcripts
-from beamlike.testing.scenarios.writing import (
-    beyond_the_format,
-    scenario_text,
-    write_scenario,
-)
+from beamlike.testing.scenarios.writing import beyond_the_format, scenario_text, write_scenario
 from tests.support.differential import case_of
 from tests.support.generated.strategies import gap_of_number, is_fifth
 
@@ -72,10 +68,7 @@ EXTENDED = {
     "late_check": WindowingStrategy(Sessions(5), late_check="merged"),
     "retained": WindowingStrategy(Sessions(5), late_check="retain"),
     "unchanged": WindowingStrategy(
-        FixedWindows(5),
-        AfterWatermark(early=AfterCount(1)),
-        "retracting",
-        unchanged="omit",
+        FixedWindows(5), AfterWatermark(early=AfterCount(1)), "retracting", unchanged="omit"
     ),
     "by duration": WindowingStrategy(Sessions(5, max_duration=9)),
     "by elements": WindowingStrategy(Sessions(5, max_elements=3)),

@@ -18,12 +18,10 @@ from beamlike.model.extra_triggers import (
 )
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterCount, AfterProcessingTime
-from beamlike.testing import (
-    TriggerAssertionError,
-    check_trigger,
-)
+from beamlike.testing import TriggerAssertionError, check_trigger
 from tests.support.contracts import broken_by
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain, DelayedAgain
+from tests.support.refusals import refusal
 
 DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
 
@@ -250,13 +248,8 @@ def test_a_class_without_a_module_may_be_checked() -> None:
         (CountedAgain(2), {"window": 0}, "a window of 1 ms or more"),
     ],
 )
-def test_a_check_that_could_not_fail_is_refused(
-    trigger: Any, given: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(TestStreamError) as refused:
-        check_trigger(trigger, **given)
-
-    assert said in str(refused.value)
+def test_a_check_that_could_not_fail_is_refused(trigger: Any, given: dict[str, Any], said: str):
+    assert said in refusal(TestStreamError, lambda: check_trigger(trigger, **given))
 
 
 def test_a_class_that_says_nonsense_is_refused_as_it_is_made() -> None:

@@ -35,6 +35,7 @@ from beamlike.testing import (
     in_on_time_pane,
     satisfy_single_value,
 )
+from tests.support.refusals import refusal
 
 FIRST, OTHER = ("00:00:00", "00:01:00"), ("00:03:00", "00:04:00")
 JOE, BEN, LATE = ("joe", ["a", "b"]), ("ben", ["x", "y"]), ("joe", ["a", "b", "c"])
@@ -181,35 +182,24 @@ def test_sequences_inside_mappings_and_sequences_are_compared_the_same_way() -> 
         (lambda: have_size(True), TestStreamError, "have_size needs a whole number, 0 or more"),
     ],
 )
-def test_a_value_matcher_refuses(
-    write: Callable[[], object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error) as refused:
-        write()
-
-    assert str(refused.value).startswith(message)
+def test_a_value_matcher_refuses(write: Callable[[], object], error: type[Exception], message: str):
+    assert refusal(error, write).startswith(message)
 
 
 @pytest.mark.parametrize(
     "matcher", [contain_single_value("joe"), contain_in_any_order(("joe", 1))], ids=repr
 )
-def test_what_is_no_pair_never_comes_out_of_a_stream_of_pairs(
-    results: Results, matcher: Any
-) -> None:
-    with pytest.raises(TestStreamError) as refused:
-        results.should_not(late(matcher))
-
-    assert str(refused.value) == (
+def test_what_is_no_pair_never_comes_out_of_a_stream_of_pairs(results: Results, matcher: Any):
+    assert refusal(TestStreamError, lambda: results.should_not(late(matcher))) == (
         f"{matcher.name}: elements are (key, value) pairs such as "
         '("joe", ["open app"]), got \'joe\''
     )
 
 
 def test_with_timestamps_an_element_has_a_time(results: Results) -> None:
-    with pytest.raises(TestStreamError) as refused:
-        results.with_timestamp().should(late(contain_value("joe")))
-
-    assert str(refused.value) == (
+    assert refusal(
+        TestStreamError, lambda: results.with_timestamp().should(late(contain_value("joe")))
+    ) == (
         "contain_value: with timestamps elements are pairs of element and time, got 'joe'; write "
         '(element, "00:00:59.999")'
     )
@@ -227,9 +217,7 @@ def test_a_predicate_that_returns_nothing_is_a_mistake_and_not_a_no(results: Res
 def test_results_want_a_matcher(results: Results, verb: str) -> None:
     ask: Any = getattr(results, verb)
 
-    with pytest.raises(TestStreamError) as refused:
-        ask(have_size)
-    assert str(refused.value) == (
+    assert refusal(TestStreamError, lambda: ask(have_size)) == (
         f"{verb} needs a matcher, got {have_size!r}; write have_size(...)"
     )
     with pytest.raises(TestStreamError) as refused:

@@ -36,9 +36,7 @@ def _struct(**fields: pa.DataType) -> pa.DataType:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "delta", "iceberg"])
-def test_a_result_is_replaced_under_another_zone_and_its_columns_stay(
-    kind: str, tmp_path: Path
-) -> None:
+def test_a_result_is_replaced_under_another_zone_and_its_columns_stay(kind: str, tmp_path: Path):
     table = f"visits_{kind}"
     place = places(kind, tmp_path, table)
     write = bl.upsert_into(place.target, ["visit", "day"])

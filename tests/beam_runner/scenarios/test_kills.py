@@ -78,9 +78,7 @@ def test_a_log_is_read_on_from_where_a_killed_reader_was(folders: tuple[Path, Pa
     )
 
 
-def test_files_that_come_are_each_read_once_whatever_is_killed(
-    folders: tuple[Path, Path, Path],
-) -> None:
+def test_files_that_come_are_each_read_once_whatever_is_killed(folders: tuple[Path, Path, Path]):
     log, out, checkpoint = folders
     command = command_of("source_job", "files", log, out, checkpoint)
 

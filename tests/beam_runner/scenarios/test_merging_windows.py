@@ -151,10 +151,7 @@ def expecting(host: str, stream: Any, mode: Any, lateness: int, expected: list[A
             p
             | stream
             | beam.WindowInto(
-                Visits(),
-                trigger=EARLY_AND_LATE,
-                accumulation_mode=mode,
-                allowed_lateness=lateness,
+                Visits(), trigger=EARLY_AND_LATE, accumulation_mode=mode, allowed_lateness=lateness
             )
             | beam.GroupByKey()
             | beam.Map(
@@ -195,13 +192,7 @@ def test_panes_of_visits_that_accumulate(host: str) -> None:
         ("abcd", "phone 1 to 30 in 4", "ON_TIME"),
         ("abcde", "phone 1 to 39 in 5", "LATE"),
     ]
-    expecting(
-        host,
-        clicks_in_time_and_late(),
-        trigger.AccumulationMode.ACCUMULATING,
-        200,
-        expected,
-    )
+    expecting(host, clicks_in_time_and_late(), trigger.AccumulationMode.ACCUMULATING, 200, expected)
 
 
 def test_panes_of_visits_that_discard(host: str) -> None:

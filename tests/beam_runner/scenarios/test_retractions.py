@@ -10,13 +10,7 @@ from apache_beam.transforms import trigger, window
 
 from beamlike.errors import PipelineError
 from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions, retractable
-from tests.beam_runner.scenarios.visits import (
-    GAP,
-    LikeSessions,
-    TwentySeconds,
-    Visits,
-    click_of,
-)
+from tests.beam_runner.scenarios.visits import GAP, LikeSessions, TwentySeconds, Visits, click_of
 
 
 def at(seconds: float, value: Any) -> window.TimestampedValue:
@@ -112,9 +106,7 @@ def signed(count: Any) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("window_fn", [window.Sessions(GAP), LikeSessions()], ids=["Beam's", "own"])
-def test_what_is_withdrawn_long_after_is_not_late_for_a_later_grouping(
-    host: str, window_fn: Any
-) -> None:
+def test_what_is_withdrawn_long_after_is_not_late_for_a_later_grouping(host: str, window_fn: Any):
     """The watermark waits where a pane stands that may still be withdrawn."""
     stream = TestStream().add_elements([click_of(time, "phone:a") for time in (1, 2, 3, 4)])
     for time in (12, 20, 28, 36):

@@ -17,12 +17,7 @@ from apache_beam.transforms.periodicsequence import PeriodicImpulse
 
 from beamlike.errors import PipelineError, StateError, UnsupportedError
 from beamlike.hosts.spark.session import local_session
-from beamlike.runners.beam import (
-    BeamlikeRunner,
-    FromDataFrame,
-    UpsertInto,
-    WriteRows,
-)
+from beamlike.runners.beam import BeamlikeRunner, FromDataFrame, UpsertInto, WriteRows
 from beamlike.tables import SQLite
 from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.visits import Visits
@@ -314,9 +309,7 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
         p.run()
 
 
-def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(spark: Any, tmp_path: Path):
     folder = tmp_path / "sales"
     rows: Rows = {}
     folder.mkdir()
@@ -346,9 +339,7 @@ def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(
         (["--checkpoint=/c"], r"--checkpoint=/c is for a stream, and this pipeline ends by itself"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused_on_spark(
-    spark: Any, options: list[str], message: str
-) -> None:
+def test_an_option_that_cannot_be_is_refused_on_spark(spark: Any, options: list[str], message: str):
     p = pipeline(*options)
     p | beam.Create([("k", 1)]) | beam.GroupByKey()
     with pytest.raises(PipelineError, match=message):

@@ -85,9 +85,7 @@ def processed(result: Any) -> None:
     result.query.processAllAvailable()
 
 
-def test_a_later_pane_replaces_an_earlier_one_also_after_a_restart(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_later_pane_replaces_an_earlier_one_also_after_a_restart(spark: Any, tmp_path: Path):
     visits = Visits(spark, tmp_path)
     windowing: dict[str, Any] = {
         "trigger": trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1)),
@@ -136,9 +134,7 @@ def test_whether_an_empty_on_time_pane_comes_out(
 
 
 @pytest.mark.parametrize(("closing", "total"), [("fire_if_non_empty", 1), ("fire_always", 0)])
-def test_whether_an_empty_last_pane_comes_out(
-    spark: Any, tmp_path: Path, closing: str, total: int
-) -> None:
+def test_whether_an_empty_last_pane_comes_out(spark: Any, tmp_path: Path, closing: str, total: int):
     """The sum of a last pane that discards and has nothing new is 0."""
     visits = Visits(spark, tmp_path)
     # The window of ann ends with the second, and its lateness with the third.
@@ -175,9 +171,7 @@ def test_which_window_says_that_an_element_is_late(
         pytest.param(True, [("ann", 7)], id="go"),
     ],
 )
-def test_rows_of_sessions_that_became_one(
-    spark: Any, tmp_path: Path, retractions: bool, rows: Any
-) -> None:
+def test_rows_of_sessions_that_became_one(spark: Any, tmp_path: Path, retractions: bool, rows: Any):
     visits = Visits(spark, tmp_path)
     visits.add(("ann", 1, "12:00:00"), ("ann", 2, "12:00:15"), ("ann", 4, "12:00:08"))
     result = visits.run(
@@ -214,9 +208,7 @@ def test_a_collection_is_a_data_frame_of_a_batch(spark: Any) -> None:
     assert [tuple(row) for row in frame.collect()] == [("ann", 3)]
 
 
-def test_a_collection_is_a_streaming_data_frame_that_ends_in_a_table(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_collection_is_a_streaming_data_frame_that_ends_in_a_table(spark: Any, tmp_path: Path):
     visits = Visits(spark, tmp_path)
     visits.add(("ann", 1, "12:00:01"), ("ann", 2, "12:00:02"), ("bob", 4, "12:02:00"))
     rows = spark.readStream.schema(VISITS).json(str(visits.files))

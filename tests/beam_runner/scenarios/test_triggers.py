@@ -51,9 +51,7 @@ LAST = ("j", [], True)
 
 
 @pytest.mark.parametrize("window_fn", [window.FixedWindows(10), window.GlobalWindows()])
-def test_or_finally_closes_a_window_and_another_one_has_a_last_pane(
-    host: str, window_fn: Any
-) -> None:
+def test_or_finally_closes_a_window_and_another_one_has_a_last_pane(host: str, window_fn: Any):
     expecting(BundleBasedDirectRunner(), window_fn, THREE_AND_ONE)
     expecting(BeamlikeRunner(host), window_fn, [*THREE_AND_ONE, LAST])
 
@@ -110,9 +108,7 @@ class Waits(beam.DoFn):
 
     @userstate.on_timer(ALARM)
     def rings(
-        self,
-        alarm: Any = beam.DoFn.TimerParam(ALARM),
-        rings: Any = beam.DoFn.StateParam(RINGS),
+        self, alarm: Any = beam.DoFn.TimerParam(ALARM), rings: Any = beam.DoFn.StateParam(RINGS)
     ) -> Any:
         rings.add(1)
         if rings.read() < 3:

@@ -187,9 +187,7 @@ def test_times_are_microseconds(host: str) -> None:
         )
 
 
-def test_elements_without_a_timestamp_have_their_windows_at_the_beginning_of_time(
-    host: str,
-) -> None:
+def test_elements_without_a_timestamp_have_their_windows_at_the_beginning_of_time(host: str):
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
         done = (
             p

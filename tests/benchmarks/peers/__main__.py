@@ -23,8 +23,6 @@ from tests.benchmarks.peers.trials import Took, trial
 from tests.judges.building import NotHere, cache_folder
 from tests.support.latest import Latest
 
-__all__ = ["LATEST", "keep", "main", "time_peers"]
-
 LATEST: Final = Latest(
     Path(__file__).with_name("LATEST.md"),
     """# The latest times of engines with the same sessions

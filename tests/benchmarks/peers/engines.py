@@ -9,8 +9,6 @@ import attrs
 
 from tests.judges.building import Requirement, class_path, environment
 
-__all__ = ["PEERS", "Peer"]
-
 _HERE: Final = Path(__file__).parent
 
 Command = Callable[[Path], list[str | Path]]

@@ -12,8 +12,6 @@ from attrs import frozen
 
 from tests.benchmarks.data import FileCache, Numbers
 
-__all__ = ["DELAY_MS", "GAP_MS", "Disordered", "Sources", "exact_sessions", "read_sessions"]
-
 GAP_MS: Final = 600_000
 DELAY_MS: Final = 180_000
 """Rows come that much out of order, and watermarks wait that long."""

@@ -11,8 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Task", "play"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -16,8 +16,6 @@ from beamlike.cli.silence_spark import quiet_session
 from tests.benchmarks.data import FILES_OF_A_BATCH, SCHEMA
 from tests.benchmarks.peers.jobs import Task, play
 
-__all__ = ["JOBS"]
-
 Query = Callable[[DataFrame, str, str], DataFrame]
 
 

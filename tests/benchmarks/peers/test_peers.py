@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -86,9 +87,7 @@ def test_rows_come_out_of_order_by_no_more_than_watermarks_wait(sources: Sources
     assert DELAY_MS / 2 < max(behind) < DELAY_MS
 
 
-def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(
-    sources: Sources,
-) -> None:
+def test_all_forms_have_the_same_rows_and_parquet_one_that_closes_their_sessions(sources: Sources):
     header, *lines = sources.headed.read_text().splitlines()
     files = sorted(path.name for path in sources.parquet.iterdir())
 
@@ -106,9 +105,7 @@ def test_sessions_end_a_gap_after_their_last_row() -> None:
     ]
 
 
-def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(
-    tmp_path: Path,
-) -> None:
+def test_texts_with_names_quotes_and_times_are_read_and_hidden_files_are_not(tmp_path: Path):
     (tmp_path / "a.csv").write_text("key,start,end,n,s,time,diff\nann,5,15,2,7,12,1\n")
     (tmp_path / ".b.inprogress").write_text("ann,1,2,3,4\n")
     ann = {"key": "ann", "start": 5, "end": 15, "n": 2, "s": 7}
@@ -128,9 +125,7 @@ def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path) 
     assert cold_cpu >= warm_cpu > 0.1, "processes below the engine's count"
 
 
-def test_wrong_sessions_fail_and_no_time_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_sessions_fail_and_no_time_is_kept(tmp_path: Path, capsys: Any):
     assert timed(peer("wrong in the second run"), tmp_path) == 1
 
     assert "the sessions are wrong" in capsys.readouterr().out

@@ -23,8 +23,6 @@ from tests.benchmarks.peers.events import DELAY_MS, GAP_MS, read_sessions
 from tests.benchmarks.workers import cpu_of, descendants
 from tests.judges.building import NotHere
 
-__all__ = ["Took", "trial"]
-
 ROOT: Final = Path(__file__).resolve().parents[3]
 _SECONDS: Final = 3600
 _LAST_LINES: Final = 15

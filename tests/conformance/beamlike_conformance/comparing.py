@@ -166,11 +166,7 @@ def _leftover(
     return beyond(expected, came), beyond(actual, wanted)
 
 
-def _nearest(
-    entry: Entry,
-    candidates: Sequence[Entry],
-    fields: Sequence[str],
-) -> Entry | None:
+def _nearest(entry: Entry, candidates: Sequence[Entry], fields: Sequence[str]) -> Entry | None:
     """What probably came in place of an expected entry: one of the same key and window."""
     same = [
         candidate

@@ -85,9 +85,7 @@ def spelled(run: Run) -> list[Json]:
 
 
 @by_row
-def test_a_team_s_score_comes_out_whenever_it_passes_the_threshold_again(
-    row: Json, host: Json
-) -> None:
+def test_a_team_s_score_comes_out_whenever_it_passes_the_threshold_again(row: Json, host: Json):
     assert spelled(played(row, host)) == row["panes"]
 
 

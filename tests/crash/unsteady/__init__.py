@@ -11,8 +11,6 @@ from typing import Final
 
 import pyspark
 
-__all__ = ["can_be_unsteady", "dying_at", "unsteady"]
-
 FAILS_ONE_IN: Final = 400
 """Operations on checkpoints, of which one fails."""
 

@@ -163,14 +163,7 @@ def check(target: Target, answer: bytes) -> None:
 
 @pytest.mark.parametrize("name", SERVERS)
 @settings(max_examples=examples(150))
-@given(
-    method=METHODS,
-    path=PATHS,
-    version=VERSIONS,
-    headers=HEADERS,
-    end=ENDS,
-    body=BODIES,
-)
+@given(method=METHODS, path=PATHS, version=VERSIONS, headers=HEADERS, end=ENDS, body=BODIES)
 def test_hostile_methods_paths_headers_and_bodies_read_nothing_and_stop_nothing(
     targets: dict[str, Target],
     name: str,

@@ -206,9 +206,7 @@ def test_a_query_that_failed_says_why_in_the_words_of_its_error(spark: Any, star
             assert numbers(afterwards)[0]["problem"] == query["problem"]
 
 
-def test_closing_leaves_no_listener_thread_or_port_and_the_query_goes_on(
-    spark: Any, start: Start
-) -> None:
+def test_closing_leaves_no_listener_thread_or_port_and_the_query_goes_on(spark: Any, start: Start):
     source = start(hours)
     with bl.live_view(spark):  # after the first of all Spark keeps a thread for listeners
         pass

@@ -269,9 +269,7 @@ def test_names_are_words_and_never_markup(shown: Open) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_several_queries_are_chosen_by_keyboard_and_the_choice_outlives_a_reload(
-    shown: Open,
-) -> None:
+def test_several_queries_are_chosen_by_keyboard_and_the_choice_outlives_a_reload(shown: Open):
     history = running({"hours": HOURS}, name="one", run="1")
     history.progressed(Progress.of(report(0, run="2", name="two")))
     history.ended("the query", "2", None, at=0)

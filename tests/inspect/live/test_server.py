@@ -76,9 +76,7 @@ def test_the_page_comes_in_three_parts(path: str, kind: str, begins: bytes, serv
     assert (status, headers["Content-Type"], body[: len(begins)]) == (200, kind, begins)
 
 
-def test_nothing_is_loaded_from_anywhere_else_and_no_script_stands_in_the_page(
-    served: Served,
-) -> None:
+def test_nothing_is_loaded_from_anywhere_else_and_no_script_stands_in_the_page(served: Served):
     _, headers, _ = served.ask("/")
     assert dict(
         it.strip().split(" ", 1) for it in headers["Content-Security-Policy"].split(";")
@@ -149,9 +147,7 @@ def test_numbers_that_are_known_already_are_not_sent_again(served: Served) -> No
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost:8888", "LOCALHOST", "[::1]:80", "10.0.0.7:8888"]
 )
-def test_addresses_and_localhost_are_answered_also_through_a_tunnel(
-    host: str, served: Served
-) -> None:
+def test_addresses_and_localhost_are_answered_also_through_a_tunnel(host: str, served: Served):
     assert served.ask("/data.json", Host=host)[0] == 200
 
 
@@ -200,9 +196,7 @@ def test_nothing_but_get_is_answered(method: str, served: Served) -> None:
         (b"\x16\x03\x01 what\r\n\r\n", b"400"),
     ],
 )
-def test_what_is_no_request_is_refused_in_plain_text(
-    words: bytes, status: bytes, served: Served
-) -> None:
+def test_what_is_no_request_is_refused_in_plain_text(words: bytes, status: bytes, served: Served):
     head, _, body = served.say(words).partition(b"\r\n\r\n")
     assert head.split()[1] == status
     assert b"Content-Security-Policy: default-src 'none'" in head

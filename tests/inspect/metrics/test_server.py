@@ -14,6 +14,7 @@ from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from beamlike.errors import EnvironmentProblem
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.metrics.server import MetricsServer
+from tests.support.refusals import refusal
 
 METRICS = "beamlike_batches_total 1\n# EOF\n"
 REFUSED = (
@@ -165,9 +166,7 @@ def test_a_refused_name_is_logged_once_with_the_argument_that_allows_it(
     ]
 
 
-def test_many_refused_names_do_not_fill_the_log(
-    serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_many_refused_names_do_not_fill_the_log(serve: Serve, caplog: pytest.LogCaptureFixture):
     served = serve()
     for number in range(15):
         assert served.ask(f"n{number}.example")[0] == 421
@@ -215,9 +214,7 @@ def test_with_a_token_who_does_not_send_that_reads_nothing(path: str, serve: Ser
     "token", ["", " ", "two words", "new\nline", "caf\xe9", "a=b", 7, b"token"]
 )
 def test_a_token_that_no_header_holds_is_refused_and_not_repeated(token: Any) -> None:
-    with pytest.raises(EnvironmentProblem) as refused:
-        MetricsListener(port=0, token=token)
-    assert str(refused.value) == (
+    assert refusal(EnvironmentProblem, lambda: MetricsListener(port=0, token=token)) == (
         "token= of metrics_listener must be letters, digits and any of -._~+/ that a header can "
         "hold, such as secrets.token_urlsafe(); read it from a file or the environment"
     )

@@ -283,9 +283,7 @@ def test_names_of_any_kind_are_one_label(name: str, label: str) -> None:
     assert shown.endswith("\n# EOF\n")
 
 
-def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(caplog: pytest.LogCaptureFixture):
     listener = MetricsListener()
     with caplog.at_level(logging.INFO, "beamlike.metrics"):
         listener.started("the query", "first", "sales", 0)
@@ -351,9 +349,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
             MetricsListener(port=port)
 
 
-def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(
-    tmp_path: Path,
-) -> None:
+def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentProblem, match="takes a SparkSession, got str"):
         bl.metrics_listener("spark")  # type: ignore[arg-type]
 

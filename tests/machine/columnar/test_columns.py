@@ -41,9 +41,7 @@ def of_ages(*ages: int) -> list[tuple[str, int]]:
         ([], [], []),
     ],
 )
-def test_lists_are_taken_with_their_items(
-    rows: list[int], lengths: list[int], items: list[int]
-) -> None:
+def test_lists_are_taken_with_their_items(rows: list[int], lengths: list[int], items: list[int]):
     taken = THREE.take(np.array(rows, np.int64))
 
     assert (taken.lengths.tolist(), taken.items.tolist()) == (lengths, items)

@@ -32,6 +32,7 @@ from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.columnar import run_in_columns, unlike_memory
+from tests.support.refusals import refusal
 
 FULL = AfterWatermark(AfterProcessingTime(2), AfterCount(1))
 END = AdvanceWatermark(MAX_TIMESTAMP)
@@ -262,13 +263,7 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
     drops = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
     assert [
         (drop.value, drop.nearest_session and spelled(drop.nearest_session)) for drop in drops
-    ] == [
-        (5, "[0,25)"),
-        (6, "[0,25)"),
-        (5, None),
-        (14, None),
-        (16, None),
-    ]
+    ] == [(5, "[0,25)"), (6, "[0,25)"), (5, None), (14, None), (16, None)]
 
 
 # -- names of sessions -----------------------------------------------------------------------
@@ -390,6 +385,4 @@ class MyTrigger(triggers.Trigger):
 def test_what_calls_for_a_function_of_the_users_is_refused(
     strategy: WindowingStrategy, reason: str
 ) -> None:
-    with pytest.raises(UnsupportedError) as refused:
-        ColumnarGrouping(strategy, COUNT)
-    assert str(refused.value) == reason
+    assert refusal(UnsupportedError, lambda: ColumnarGrouping(strategy, COUNT)) == reason

@@ -22,9 +22,7 @@ def numbers(seed: int, width: int, count: int = 200) -> Ints:
 
 @pytest.mark.parametrize("first", WIDTHS)
 @pytest.mark.parametrize("second", WIDTHS)
-def test_rows_are_sorted_by_one_column_after_the_other_and_equal_ones_stay(
-    first: int, second: int
-) -> None:
+def test_rows_are_sorted_by_one_column_after_the_other_and_equal_ones_stay(first: int, second: int):
     one, other = numbers(1, first), numbers(2, second)
 
     assert order_of(one, other).tolist() == np.lexsort((other, one)).tolist()

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.io import (
-    ReadAllFromText,
-    ReadFromText,
-    ReadFromTextWithFilename,
-    WriteToText,
-)
+from beamlike.beam.io import ReadAllFromText, ReadFromText, ReadFromTextWithFilename, WriteToText
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
@@ -31,8 +26,7 @@ def test_lines_of_files_that_end_as_they_may(
     (tmp_path / "c.csv").write_bytes(b"five\n")
     with TestPipeline(host, spark=read_by(host, request)) as p:
         assert_that(
-            p | ReadFromText(f"{tmp_path}/*.txt"),
-            equal_to(["one", "two", "", "three", "four"]),
+            p | ReadFromText(f"{tmp_path}/*.txt"), equal_to(["one", "two", "", "three", "four"])
         )
 
 
@@ -79,9 +73,7 @@ def test_records_are_cut_as_the_arguments_say(
 
 
 @HOSTS
-def test_files_that_a_collection_names(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_files_that_a_collection_names(host: str, request: pytest.FixtureRequest, tmp_path: Path):
     for name in ("a", "b"):
         (tmp_path / name).write_text(f"head\n{name}1\n")
     with TestPipeline(host, spark=read_by(host, request)) as p:
@@ -102,10 +94,7 @@ def test_files_that_a_collection_names(
         ({}, {"out-00000-of-00001": "1\n2\n3\n4\n5\n"}),
         (
             {"num_shards": 2, "file_name_suffix": ".txt", "header": "h", "footer": "f"},
-            {
-                "out-00000-of-00002.txt": "h\n1\n3\n5\nf\n",
-                "out-00001-of-00002.txt": "h\n2\n4\nf\n",
-            },
+            {"out-00000-of-00002.txt": "h\n1\n3\n5\nf\n", "out-00001-of-00002.txt": "h\n2\n4\nf\n"},
         ),
         ({"shard_name_template": ""}, {"out": "1\n2\n3\n4\n5\n"}),
         ({"append_trailing_newlines": False}, {"out-00000-of-00001": "12345"}),
@@ -184,9 +173,7 @@ def a_stream() -> TestStream:
 
 
 @HOSTS
-def test_a_stream_is_written_by_windows(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_stream_is_written_by_windows(host: str, request: pytest.FixtureRequest, tmp_path: Path):
     with TestPipeline(host, spark=read_by(host, request)) as p:
         windowed = p | a_stream() | beam.WindowInto(beam.window.FixedWindows(10))
         names = windowed | WriteToText(f"{tmp_path}/out", num_shards=2)

@@ -6,8 +6,6 @@ spotify/scio at 3b35141.
 
 from typing import NamedTuple
 
-__all__ = ["BLUE_ONE", "BLUE_TWO", "RED_ONE", "RED_TWO", "GameActionInfo", "User", "parse_event"]
-
 
 class GameActionInfo(NamedTuple):
     """What a user did for a team, and when (ms)."""

@@ -11,8 +11,6 @@ import pytest
 from beamlike.beam import PTransform
 from beamlike.beam.testing.test_pipeline import TestPipeline
 
-__all__ = ["Case", "Cases"]
-
 
 class Cases:
     """The cases of a suite, by name. It decorates the functions that build them."""

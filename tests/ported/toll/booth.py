@@ -8,11 +8,7 @@ from typing import Any
 from beamlike.beam import Metrics
 from beamlike.scio import SCollection, WindowOptions
 from toll.common import DeadLetter, Message, decoding, instant, parse
-from toll.syntax import (
-    map_with_timestamp,
-    partition,
-    sum_by_key_in_fixed_window,
-)
+from toll.syntax import map_with_timestamp, partition, sum_by_key_in_fixed_window
 
 
 @dataclass(frozen=True)

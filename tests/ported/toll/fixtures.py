@@ -46,10 +46,7 @@ any_toll_booth_diagnostic_record = BoothDiagnosticRecord(
 )
 
 _entry_payload = EntryPayload(
-    id="1",
-    entry_time="2014-09-10T12:01:00Z",
-    license_plate="JNB 7001",
-    toll="7",
+    id="1", entry_time="2014-09-10T12:01:00Z", license_plate="JNB 7001", toll="7"
 )
 any_toll_booth_entry_message = Message(_entry_payload, {ENTRY_TIMESTAMP: _entry_payload.entry_time})
 invalid_toll_booth_entry_message = replace(

@@ -44,8 +44,7 @@ DEFAULT_WINDOW_OPTIONS = WindowOptions(
 )
 STATS_WINDOW_OPTIONS = attrs.evolve(DEFAULT_WINDOW_OPTIONS, allowed_lateness="2 minutes")
 DEAD_LETTER_WINDOW_OPTIONS = attrs.evolve(
-    DEFAULT_WINDOW_OPTIONS,
-    trigger=Repeatedly(AfterFirst(AfterWatermark(), AfterCount(1_000_000))),
+    DEFAULT_WINDOW_OPTIONS, trigger=Repeatedly(AfterFirst(AfterWatermark(), AfterCount(1_000_000)))
 )
 
 

@@ -73,9 +73,7 @@ def partition(either: SCollection[Any]) -> tuple[SCollection[Any], SCollection[A
 
 
 def sum_by_key_in_fixed_window(
-    collection: SCollection[S],
-    window_duration: str,
-    window_options: WindowOptions | None = None,
+    collection: SCollection[S], window_duration: str, window_options: WindowOptions | None = None
 ) -> SCollection[S]:
     return (
         collection.with_fixed_windows(window_duration, options=window_options)

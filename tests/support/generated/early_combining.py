@@ -18,8 +18,6 @@ from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.pipelines import From
 from tests.support.generated.strategies import any_strategy
 
-__all__ = ["Grouped", "MeanFn", "any_combined", "windowed"]
-
 
 class MeanFn(beam.CombineFn):
     """The mean of whole numbers as Beam's guide writes it; accumulators change in place."""

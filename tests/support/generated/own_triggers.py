@@ -8,8 +8,6 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Trigger
 
-__all__ = ["AfterSpend", "CountedAgain", "DelayedAgain", "written_again"]
-
 
 @attrs.frozen
 class AfterSpend(CustomTrigger[int]):

@@ -29,8 +29,6 @@ from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.memory import ApplyPerKey
 
-__all__ = ["From", "any_pipeline"]
-
 Pairs = PCollection[tuple[str, int]]
 
 

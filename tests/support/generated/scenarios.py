@@ -24,8 +24,6 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTA
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy, patient_strategy, pick
 
-__all__ = ["AGGREGATIONS", "RandomScenario", "any_scenario", "any_script", "any_setting"]
-
 
 def any_script(
     random: Random,

@@ -15,8 +15,6 @@ from beamlike.testing.scenarios.writing import beyond_the_format, write_scenario
 from tests.support.differential import LAWS, Broken, differences
 from tests.support.generated.scenarios import RandomScenario
 
-__all__ = ["smallest", "transcript_of"]
-
 
 def smallest(broken: Broken, attempts: int = 2000) -> Broken:
     """The same law broken by less: fewer steps, elements and trigger nodes, plainer parts.

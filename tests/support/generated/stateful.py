@@ -23,8 +23,6 @@ from beamlike.api.pipelines.userstate import (
 )
 from beamlike.model import state_specs
 
-__all__ = ["AnyExpiringFn", "AnyFn", "AnySortedFn"]
-
 _ANY = PickleCoder()
 _TAGS: Final = ("", "a", "b")
 _SKEW: Final = 4

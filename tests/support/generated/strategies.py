@@ -45,18 +45,6 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
-__all__ = [
-    "OWN_TRIGGERS",
-    "TRIGGERS",
-    "any_strategy",
-    "any_trigger",
-    "any_window_fn",
-    "gap_of_number",
-    "is_fifth",
-    "patient_strategy",
-    "pick",
-]
-
 Item = TypeVar("Item")
 
 TRIGGERS: tuple[type[Trigger], ...] = (

@@ -21,8 +21,6 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.scenarios import AGGREGATIONS, RandomScenario, any_script, any_setting
 
-__all__ = ["any_streams", "features_of"]
-
 EARLY: Final = 25
 """As early before the ``origin`` as `any_script` begins, in units."""
 

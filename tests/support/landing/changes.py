@@ -7,18 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = [
-    "SCHEMA",
-    "Row",
-    "at",
-    "batch",
-    "gone",
-    "lost",
-    "put",
-    "random_batch",
-    "standing_after",
-]
-
 Row = dict[str, Any]
 
 _INSTANT = pa.timestamp("us", tz="UTC")

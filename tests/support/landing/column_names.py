@@ -15,8 +15,6 @@ import beamlike
 from beamlike.hosts.landing.names import OWN_COLUMNS
 from tests.support.landing.changes import SCHEMA
 
-__all__ = ["names_of_columns"]
-
 _PACKAGES = ("runtime", "hosts", "api/dataframe", "dialects")
 _CALLS = frozenset(
     (

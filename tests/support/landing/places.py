@@ -12,8 +12,6 @@ from pyspark.sql import SparkSession
 
 from beamlike.tables import JDBC, Delta, DuckDB, Iceberg, Postgres, SQLite, Target
 
-__all__ = ["Place", "places"]
-
 Row = dict[str, Any]
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from tests.support.listening import free_port
 
-__all__ = ["postgres_programs", "postgres_server"]
-
 _USER = "postgres"
 
 

@@ -10,8 +10,6 @@ from beamlike.hosts.landing import jdbc
 from beamlike.hosts.landing.batch import Batch
 from beamlike.tables import Target
 
-__all__ = ["POINTS", "stop"]
-
 POINTS: Final = ("before", "within", "after")
 """Nothing is written; all is written and does not count, or rows count and dead letters do not;
 all counts, and Spark has not noted that the micro-batch has ended."""

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from tests.support.landing.values import CASES, shown
 
-__all__ = ["PAGE", "page_with", "table_of"]
-
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "pages" / "values_in_tables.md"
 
 

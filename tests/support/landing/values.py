@@ -14,8 +14,6 @@ from beamlike.errors import ColumnError
 from tests.support.landing.changes import SCHEMA, put
 from tests.support.landing.places import Place
 
-__all__ = ["CASES", "Case", "became", "shown"]
-
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 _NOTE: Final = {b"variant": b"true"}
 _VARIANT: Final = pa.struct(

@@ -18,8 +18,6 @@ from beamlike.runtime.store.state import StateLayout, with_bucket
 from tests.support.machines.either import forgetful, keys_at_rest
 from tests.support.machines.in_shard import DictStore
 
-__all__ = ["BothMachines"]
-
 Rows = list[dict[str, Any]]
 
 

@@ -20,15 +20,6 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from tests.support.machines.laws import in_any_order, panes_of
 
-__all__ = [
-    "by_content",
-    "final_contents",
-    "is_patient",
-    "keeps_contents",
-    "keys_apart",
-    "while_open",
-]
-
 
 def keys_apart(script: Script) -> tuple[Script, list[int]]:
     """The script with the elements of each key in a step of their own.

@@ -15,8 +15,6 @@ from beamlike.model.windows import Window
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Output, Run, Script
 
-__all__ = ["ChainStage", "Pass", "run_chain"]
-
 Pass = Callable[[Any, Pane], Iterable[tuple[Hashable, Any]]]
 """From a key and its pane to the keys and values that the next stage is given."""
 

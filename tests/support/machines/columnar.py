@@ -36,8 +36,6 @@ from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, Script
 from tests.support.machines.laws import in_any_order
 
-__all__ = ["FIGURES", "Step", "play_in_columns", "run_in_columns", "unlike_memory"]
-
 FIGURES: Final = Together({"n": (Count(), None), "sum": (Sum(), 0), "all": (Collect(), 0)})
 """Aggregates that have columns of their own. Elements are tuples of one whole number."""
 

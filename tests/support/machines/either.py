@@ -39,15 +39,6 @@ from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 from tests.support.machines.in_shard import DictStore, MicroBatch, micro_batches
 from tests.support.machines.rows_of_plans import PARTS, VALUES, bucket_of, combined_rows, rows_of
 
-__all__ = [
-    "Setting",
-    "any_setting_of_shards",
-    "forgetful",
-    "keys_at_rest",
-    "panes_of_step",
-    "unlike_memory_in_shard",
-]
-
 Mix = Callable[[int], bool]
 """Of a micro-batch by its number."""
 

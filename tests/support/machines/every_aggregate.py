@@ -13,8 +13,6 @@ from beamlike.runtime.binding import part_of
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.plan import Part
 
-__all__ = ["Bound", "bind", "every_aggregate"]
-
 
 def every_aggregate(
     kinds: Mapping[str, T.DataType], *, by: str, shown: str, texts_as_numbers: bool = False

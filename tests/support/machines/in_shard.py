@@ -33,8 +33,6 @@ from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.stores import DictStore
 from beamlike.testing.scenarios.files import AGGREGATIONS
 
-__all__ = ["DictStore", "micro_batches", "run_in_shard"]
-
 _NUMBER: Final = pa.int64()
 
 COLUMNS: Final[Mapping[str, AccumulatorColumns]] = {

@@ -31,18 +31,6 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep
 
-__all__ = [
-    "LazyRun",
-    "Restarting",
-    "broken_conservation",
-    "broken_pane_laws",
-    "broken_retractions",
-    "cut_bundles",
-    "in_any_order",
-    "panes_of",
-    "run_lazily",
-]
-
 
 @attrs.frozen
 class Restarting:

@@ -14,8 +14,6 @@ from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
-__all__ = ["LiveStage"]
-
 
 class LiveStage:
     """One grouping, driven by hand or by a loop, on the time of day.

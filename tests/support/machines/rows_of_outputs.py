@@ -11,8 +11,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.plan import Plan
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 
-__all__ = ["Row", "combined", "panes", "plan_of", "table"]
-
 _BUCKETS: Final = 4
 
 

@@ -23,8 +23,6 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.state import Key
 
-__all__ = ["PARTS", "VALUES", "bucket_of", "combined_rows", "rows_of"]
-
 _WHOLE, _REAL, _TEXT, _MONEY = pa.int64(), pa.float64(), pa.string(), pa.decimal128(38, 2)
 
 VALUES: Final[Mapping[str, pa.DataType]] = {

@@ -13,8 +13,6 @@ from beamlike.runtime.store.pages import PageContents, Pages, SavedRows
 from beamlike.runtime.store.stores import INDEX
 from tests.support.machines.in_shard import DictStore
 
-__all__ = ["ROW", "Checkpoint", "CountingStore", "Limit", "Shard", "Worker"]
-
 ROW: Final = 8
 """Bytes of a row."""
 

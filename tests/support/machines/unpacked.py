@@ -10,8 +10,6 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 
-__all__ = ["unpacked"]
-
 
 def unpacked(plan: Plan, blobs: Sequence[bytes]) -> list[pa.Table]:
     """A table for each blob that has rows."""

@@ -9,8 +9,6 @@ from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
 from beamlike.testing.streams.stream import test_stream_of
 
-__all__ = ["WORDS", "windowed_words", "word_counts"]
-
 WORDS = (
     test_stream_of()
     .add_elements_at_time("00:00:00", "foo bar")

@@ -9,8 +9,6 @@ import pytest
 
 from beamlike.beam import Pipeline
 
-__all__ = ["HOSTS", "files_in", "read_by", "writing"]
-
 HOSTS: Final = pytest.mark.parametrize(
     "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
 )

@@ -15,12 +15,7 @@ import pyarrow as pa
 
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
-from beamlike.hosts.spark.graph.stages import (
-    fanout_stage,
-    fused_stage,
-    has_fanout,
-    output_stage,
-)
+from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage, has_fanout, output_stage
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layer import Layer
@@ -29,8 +24,6 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import Store
-
-__all__ = ["run_in_letters", "run_side_by_side"]
 
 
 class _Store(Store):

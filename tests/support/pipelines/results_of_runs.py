@@ -9,8 +9,6 @@ from beamlike.machine.events import Drop
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run
 
-__all__ = ["events_inside", "readable_run", "values"]
-
 
 def values(collection: Any, host: Any = "memory") -> list[Any]:
     """Everything that comes out of a collection when its pipeline runs, in order."""

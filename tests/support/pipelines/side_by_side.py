@@ -18,8 +18,6 @@ from beamlike.testing.pipelines.contexts import TestPipeline
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Played", "play_on_spark"]
-
 Build = Callable[[ScioContext], None]
 """Builds a pipeline and asserts things of it; whoever calls it runs it."""
 

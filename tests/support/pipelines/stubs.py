@@ -14,8 +14,6 @@ from typing import Final
 from beamlike.api.pipelines.scio import collection
 from beamlike.api.pipelines.scio.table import Verb, verbs
 
-__all__ = ["STUB", "write_stub"]
-
 STUB: Final = Path(collection.__file__).with_suffix(".pyi")
 
 _HEAD: Final = '''"""The collection that has Scio's verbs as methods, from the tables of verbs."""

@@ -8,8 +8,6 @@ import beamlike as bl
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["counted"]
-
 
 def counted(spark: "SparkSession", folder: Path, **options: Any) -> "DataFrame":
     """The counts.

@@ -15,8 +15,6 @@ from beamlike.runtime.row_metadata import canonical
 from beamlike.testing import QueryTest
 from beamlike.testing.dataframes.rows import typed_rows
 
-__all__ = ["AWKWARD", "JOBS", "TIME", "Job", "played", "renamed_rows"]
-
 AWKWARD: Final = (
     *("a.b", "window.start", "two words", " ", "tick`ed", "`quoted`", 'quo"ted', "it's"),
     *("żółw", "🐢", "ünï", "a\nb", "a\tb", "a\\b", "%s", "{x}", "$1", "*", "#", "?", "a/b", "-"),

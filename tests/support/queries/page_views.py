@@ -9,26 +9,6 @@ from pyspark.sql import Row
 import beamlike as bl
 from beamlike.testing import QueryTest
 
-__all__ = [
-    "HOURS",
-    "MINUTES",
-    "NEVER_FIRED",
-    "SMALL",
-    "VIEWS",
-    "Step",
-    "Visits",
-    "came",
-    "clock",
-    "end",
-    "line",
-    "send",
-    "stream",
-    "to",
-    "view",
-    "visits",
-    "wait",
-]
-
 VIEWS = "user string, at timestamp, page string"
 SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 MINUTES, HOURS = bl.FixedWindows("1 minute"), bl.FixedWindows("1 hour")

@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["report"]
-
 _COUNTED: Final = (
     *("panes_early", "panes_on_time", "panes_late"),
     *("dropped_expired", "dropped_closed", "dropped_failed", "dropped_null_key"),

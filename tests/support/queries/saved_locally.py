@@ -7,8 +7,6 @@ from beamlike.inspect.state.stage import SavedStage
 from beamlike.runtime.store.stores import INDEX
 from beamlike.testing import QueryTest
 
-__all__ = ["saved_stages"]
-
 
 def saved_stages(query: QueryTest) -> tuple[SavedStage, ...]:
     """The groupings of a query that runs without Spark."""

@@ -1,0 +1,42 @@
+"""Rows as tests of DataFrames write and read them, and the sorts of fixtures that they share."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+Row = dict[str, Any]
+
+MakeFeed = Callable[[str], Any]
+"""The fixture ``feed``: makes a stream of files with these columns."""
+
+Shown = Callable[[Any], list[Row]]
+"""The fixture ``shown``: the rows of a bounded frame."""
+
+Lines = Callable[[list[Row]], list[str]]
+"""The fixtures ``lines`` and ``lines_in_order``: a row in words."""
+
+SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
+
+
+def event(user: str, time: str, v: int = 1) -> Row:
+    """What a user does at a time of the day of these stories."""
+    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+def of_key(key: str, time: str, v: int = 1) -> Row:
+    """The same of a key."""
+    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+def observed(feed: Any, name: str = "beamlike") -> list[Any]:
+    """What a grouping tells of itself in each progress report of the query of a feed."""
+    return [it.observedMetrics[name] for it in feed.progress if name in it.observedMetrics]
+
+
+def counts_of(feed: Any, name: str = "beamlike") -> Counter[str]:
+    """The counts of panes and drops in all of these reports, added up."""
+    total: Counter[str] = Counter()
+    for counts in observed(feed, name):
+        by_name = counts.asDict().items()
+        total.update({it: n for it, n in by_name if it.startswith(("panes_", "dropped_"))})
+    return total
