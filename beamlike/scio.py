@@ -26,6 +26,7 @@ from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.context import ScioContext
+from beamlike.api.pipelines.scio.multi import MultiJoin
 from beamlike.api.pipelines.scio.results import ScioMetrics, ScioResult
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
@@ -40,6 +41,7 @@ from beamlike.api.pipelines.scio.windowed import WindowedSCollection, WindowedVa
 from beamlike.api.pipelines.scio.windows import WindowOptions
 
 __all__ = [
+    "MultiJoin",
     "PCollection",
     "SCollection",
     "SCollectionWithSideInput",

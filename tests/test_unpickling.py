@@ -16,6 +16,7 @@ OPENED = {
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
     # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.
+    "beamlike/runtime/known_keys.py": "instants until which keys are known, of earlier versions",
     "beamlike/runtime/columns.py": "accumulators of functions without a declared type",
     "beamlike/runtime/store/column_state.py": "panes of such functions that may be withdrawn",
     "beamlike/runtime/store/state.py": "panes of such functions that may be withdrawn",

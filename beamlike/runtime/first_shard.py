@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.columns import Arrivals, Drops
-from beamlike.machine.columnar.first import FirstOfKeys, Known
+from beamlike.machine.columnar.first import FirstOfKeys, KnownKeys
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.column_shard import Pass, ShardInPasses, Written, note_deadlines
@@ -91,16 +91,16 @@ class FirstShard(ShardInPasses):
 
     def _known_again(
         self, rows: SavedRows, keys: Numbered, stays: Bools, end: Ints, until: Ints
-    ) -> Known:
+    ) -> KnownKeys:
         """What is known of these keys, in all of their windows."""
         names = [f"key_{name}" for name in self.plan.keys]
         number = keys.find(rows.table.select(names).columns, len(rows.lives))
         places = np.nonzero(stays & (number != UNKNOWN))[0]
         start = whole(rows.table.column("start"))
-        return Known(number[places], start[places], end[places], until[places])
+        return KnownKeys(number[places], start[places], end[places], until[places])
 
     def _saved(
-        self, known: Known, keys: Numbered, judged_at: int, to: Clock
+        self, known: KnownKeys, keys: Numbered, judged_at: int, to: Clock
     ) -> tuple[pa.Table, Ints]:
         """Keys that are known from now on as rows to save, and which of them these are: those that
         the step does not forget."""

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from beamlike.model.windows import Window
-from beamlike.viz.labels import Frame, LabelPlace, Labels, shortened
+from beamlike.viz.labels import LabelPlace, Labels, PanelFrame, shortened
 from beamlike.viz.scene import Fate, Mark
 from beamlike.viz.svg import Drawing, Edges, text_width
 
@@ -32,7 +32,7 @@ class Dots:
         labels: What places words in the panel.
     """
 
-    def __init__(self, frame: Frame, drawing: Drawing, labels: Labels) -> None:
+    def __init__(self, frame: PanelFrame, drawing: Drawing, labels: Labels) -> None:
         self._frame, self._drawing, self._labels = frame, drawing, labels
         self._scene = frame.scene
         self._marks = self._together()

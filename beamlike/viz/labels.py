@@ -17,7 +17,7 @@ _BEFORE: Final = {"start": 0.0, "middle": 0.5, "end": 1.0, "below": 0.0, "above"
 
 
 @attrs.frozen
-class Frame:
+class PanelFrame:
     """A panel for a scene: its edges (pixels), and where in it things lie."""
 
     scene: Scene
@@ -79,7 +79,7 @@ class LabelPlace:
 class Labels:
     """The labels of one panel, which are drawn in it."""
 
-    def __init__(self, frame: Frame, drawing: Drawing) -> None:
+    def __init__(self, frame: PanelFrame, drawing: Drawing) -> None:
         self._frame, self._drawing = frame, drawing
         self._taken: list[Edges] = []
 

@@ -14,7 +14,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.palette.colours import Palette
 from beamlike.viz.axis import round_instants, show_roughly
 from beamlike.viz.dots import Dots
-from beamlike.viz.labels import Frame, LabelPlace, Labels, shortened
+from beamlike.viz.labels import LabelPlace, Labels, PanelFrame, shortened
 from beamlike.viz.scene import Box, End, Life, Tick
 from beamlike.viz.svg import Drawing, text_height, text_width
 
@@ -37,7 +37,7 @@ class Panel:
     """
 
     def __init__(
-        self, frame: Frame, palette: Palette, room: float, now: float | None = None
+        self, frame: PanelFrame, palette: Palette, room: float, now: float | None = None
     ) -> None:
         self.scene = frame.scene if now is None else frame.scene.until(now)
         self.frame, self.room = attrs.evolve(frame, scene=self.scene), room

@@ -29,7 +29,7 @@ from beamlike.palette.colours import DARK, LIGHT, Palette
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.dots import RADIUS
-from beamlike.viz.labels import Frame
+from beamlike.viz.labels import PanelFrame
 from beamlike.viz.moments import busiest, keys_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
@@ -247,7 +247,7 @@ class Picture:
             row, column = divmod(position, self.columns)
             left = self._left + column * (across + _BETWEEN)
             top = head + panel_head + row * (tall + panel_head)
-            frame = Frame(scene, left, top, left + across, top + tall)
+            frame = PanelFrame(scene, left, top, left + across, top + tall)
             panel = Panel(frame, self.palette, self.width, now)
             panel.draw()
             unnamed.update(panel.unnamed)

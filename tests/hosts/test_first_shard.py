@@ -200,7 +200,7 @@ def known_in(plan: Plan, *stores: DictStore) -> int:
     may be remembered for that tick, if the clock has passed their timer.
     """
     indexes = [Index.load(plan, store) for store in stores]
-    watermark = indexes[0].at.watermark
+    watermark = indexes[0].clocks.watermark
     rests = [keys_at_rest(plan, store) for store in stores]
     live = [
         {

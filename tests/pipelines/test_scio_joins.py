@@ -7,7 +7,7 @@ import pytest
 from beamlike import AfterCount, AfterWatermark
 from beamlike.errors import PipelineError
 from beamlike.model.time import show_instant
-from beamlike.scio import ScioContext, SCollection, WindowOptions
+from beamlike.scio import MultiJoin, ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
 
 Pairs = list[tuple[Any, Any]]
@@ -128,6 +128,20 @@ def test_an_outer_join_of_an_empty_pane_pairs_nothing_with_nothing():
         (("a", (None, None)), "00:00:59.999", window, "ON_TIME"),
     ]
     assert panes(events.join(events)) == [(("a", (1, 1)), "00:00:59.999", window, "EARLY")]
+
+
+def test_several_collections_are_joined_in_one_grouping():
+    sc = ScioContext()
+    one, other, third = (sc.parallelize(it) for it in (LEFT, RIGHT, [("a", 0.5)]))
+    four = [("a", (1, "x", 0.5)), ("a", (1, "z", 0.5)), ("a", (2, "x", 0.5)), ("a", (2, "z", 0.5))]
+    assert elements(MultiJoin.join(one, other, third)) == four
+    assert elements(MultiJoin.left(one, other, third)) == [*four, ("b", (3, None, None))]
+    assert elements(MultiJoin.outer(one, other, third)) == [
+        *four,
+        ("b", (3, None, None)),
+        ("c", (None, "y", None)),
+    ]
+    assert elements(MultiJoin.cogroup(one, other, third))[0] == ("a", ([1, 2], ["x", "z"], [0.5]))
 
 
 def test_a_fanout_of_the_next_verb_changes_no_elements():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class Known:
+class KnownKeys:
     """Keys that are known in a window, in rows. ``until`` is what the clock has to pass for the key
     to be forgotten."""
 
@@ -61,7 +61,7 @@ class FirstOfKeys:
 
         Args:
             end: Where its windows end.
-            until: See `Known`.
+            until: See `KnownKeys`.
         """
         event = self._expiry(end) + 1  # a window is forgotten a tick after it
         if self.by_event_time:
@@ -69,8 +69,8 @@ class FirstOfKeys:
         return event, until
 
     def take(
-        self, known: Known, arrivals: Arrivals, watermark: int, clock: int
-    ) -> tuple[FirstRows, Known, list[Drops]]:
+        self, known: KnownKeys, arrivals: Arrivals, watermark: int, clock: int
+    ) -> tuple[FirstRows, KnownKeys, list[Drops]]:
         """The elements that go on, in their order, the keys that are known by them, and the drops.
 
         Args:
@@ -94,9 +94,9 @@ class FirstOfKeys:
             until = np.minimum(self._later(incoming.at[first], self._within), self._expiry(end))
         else:
             until = np.full(len(first), clock + self._within, np.int64)
-        return FirstRows(row, key, start, end), Known(key, start, end, until), drops
+        return FirstRows(row, key, start, end), KnownKeys(key, start, end, until), drops
 
-    def _first(self, known: Known, incoming: Incoming) -> Ints:
+    def _first(self, known: KnownKeys, incoming: Incoming) -> Ints:
         """The places of those that are the first of their key and window."""
         key, start, end = (
             np.concatenate([getattr(known, name), getattr(incoming, name)])

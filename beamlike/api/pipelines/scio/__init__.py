@@ -6,7 +6,7 @@ Beam's transforms and has no rules of its own but those about empty panes.
 Read in this order: `call` (one call of a verb), `table` (how rows become methods), `functions` and
 `dofns` (what runs), `elements` and `pairs` (elements one by one, pairs; where a job ends),
 `windows` (windows, times and panes), `windowed` (all of these at once), `sampling` (elements by
-chance), `combines` (one value for each pane), `joins` (several collections by key),
+chance), `combines` (one value for each pane), `joins` and `multi` (several collections by key),
 `sides` and `lookups` (side inputs and side outputs), `collection` (all verbs together), `context`
 (where a job begins, and what is known from a file), `results` (the result of a run).
 """

@@ -1,0 +1,54 @@
+"""Several collections of pairs joined by key in one grouping.
+
+Source: Scio ``MultiJoin``.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from beamlike.api.pipelines.scio.call import Call
+from beamlike.api.pipelines.scio.collection import SCollection
+
+K = TypeVar("K")
+Joined = SCollection[tuple[K, tuple[Any, ...]]]
+
+
+class MultiJoin:
+    """Joins of two collections or more: ``MultiJoin.left(one, other, third)``.
+
+    Elements become ``(key, (value of one, value of other, value of third))``.
+    """
+
+    @staticmethod
+    def cogroup(
+        first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
+    ) -> SCollection[tuple[K, tuple[list[Any], ...]]]:
+        """Each key with the values that each collection has."""
+        return first.cogroup(*others)
+
+    @staticmethod
+    def join(first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]) -> Joined[K]:
+        """The values of all for a key, one of each. Source: Scio ``MultiJoin.apply``."""
+        return _joined("MultiJoin", first, others, needed=1 + len(others))
+
+    @staticmethod
+    def left(first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]) -> Joined[K]:
+        """Values as of `join`; what the others lack for a value of the first is None."""
+        return _joined("MultiJoin.left", first, others, needed=1)
+
+    @staticmethod
+    def outer(first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]) -> Joined[K]:
+        """Values as of `join`; what any of them lacks is None."""
+        return _joined("MultiJoin.outer", first, others, needed=0)
+
+
+def _joined(name: str, first: Any, others: Sequence[Any], needed: int) -> Any:
+    """The values of a key, one of each collection; so many of the first ones must have some."""
+
+    def pairs(group: tuple[Any, tuple[list[Any], ...]]) -> list[Any]:
+        key, sides = group
+        filled = [values or [None] for values in sides[needed:]]
+        return [(key, values) for values in itertools.product(*sides[:needed], *filled)]
+
+    return Call(first, name).composed(lambda one: one.cogroup(*others).flat_map(pairs))
