@@ -35,4 +35,4 @@ def palette_script() -> str:
         for timing in (*TIMINGS.values(), UNKNOWN)
     }
     script = (files("beamlike.palette") / "patterns.js").read_text(encoding="utf-8")
-    return f"const STRIPES = {json.dumps(stripes)};\n{script}"
+    return script.replace("STRIPES", json.dumps(stripes))

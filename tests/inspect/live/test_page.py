@@ -174,7 +174,7 @@ def test_each_kind_has_a_pattern_besides_its_colour(shown: Open) -> None:
     names = [it.get_attribute("fill").removeprefix("url(#").rstrip(")") for it in used]
     drawn = [page.locator(f"#{name}").evaluate(AS_DRAWN) for name in names]
     assert [(name, *it) for name, it in zip(names, drawn, strict=True)] == [
-        ("early", "rotate(45)", ["9", "1.2"]),
+        ("early", "rotate(45)", ["13", "1.2"]),
         ("ontime", "rotate(0)", ["9", "0"]),
         ("late", "rotate(-45)", ["6", "1.6"]),
     ]
