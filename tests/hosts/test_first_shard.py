@@ -214,7 +214,7 @@ def known_in(plan: Plan, *stores: DictStore) -> int:
     assert all(windows == live[0] for windows in live)
     assert all(index.output == indexes[0].output for index in indexes)
     if all(index.contents.living == len(live[0]) for index in indexes):
-        for name in ("event", "timer", "hold"):
+        for name in ("deadline", "clock_deadline", "hold"):
             assert len({tuple(getattr(index, name).tolist()) for index in indexes}) == 1
     return len(live[0])
 

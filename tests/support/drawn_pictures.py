@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from beamlike.viz.labels import Frame
+from beamlike.viz.labels import PanelFrame
 from beamlike.viz.picture import Picture
 from beamlike.viz.svg import LINE, WIDE, ems
 
@@ -82,12 +82,12 @@ def overlapping(shapes: Sequence[Shape]) -> list[tuple[str, str]]:
     ]
 
 
-def frames_of(picture: Picture) -> Iterator[Frame]:
+def frames_of(picture: Picture) -> Iterator[PanelFrame]:
     """The frame of each panel, by the line of its axis and by its grid."""
     for scene, panel in zip(picture.scenes, DrawnPicture(picture).panels, strict=True):
         (axis,) = panel.of("axis")
         top = min(line.top for line in panel.of("grid"))
-        yield Frame(scene, axis.left, top, axis.right, axis.bottom)
+        yield PanelFrame(scene, axis.left, top, axis.right, axis.bottom)
 
 
 def _shape(node: ElementTree.Element) -> Shape:

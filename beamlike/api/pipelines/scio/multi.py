@@ -43,7 +43,9 @@ class MultiJoin:
         return _joined("MultiJoin.outer", first, others, needed=0)
 
 
-def _joined(name: str, first: Any, others: Sequence[Any], needed: int) -> Any:
+def _joined(
+    name: str, first: SCollection[tuple[K, Any]], others: Sequence[Any], needed: int
+) -> Joined[K]:
     """The values of a key, one of each collection; so many of the first ones must have some."""
 
     def pairs(group: tuple[Any, tuple[list[Any], ...]]) -> list[Any]:
@@ -51,4 +53,6 @@ def _joined(name: str, first: Any, others: Sequence[Any], needed: int) -> Any:
         filled = [values or [None] for values in sides[needed:]]
         return [(key, values) for values in itertools.product(*sides[:needed], *filled)]
 
-    return Call(first, name).composed(lambda one: one.cogroup(*others).flat_map(pairs))
+    call = Call(first, name)
+    joined: Joined[K] = call.composed(lambda one: one.cogroup(*others).flat_map(pairs))
+    return joined
