@@ -47,17 +47,20 @@ def drop_twice(scene: Any) -> None:
     scene.drops.append(scene.drops[0])
 
 
+LAST_PANE = f"{UA}: the last pane is CarrierTotals"
+
+
 @pytest.mark.parametrize(
     ("tamper", "problems"),
     [
         (in_pane("AA", 1, departures=3), [f"{AA}: the last pane is", "in all: 7 rows in panes"]),
         (
             in_pane("UA", 2, delay=70.1),
-            [f"{UA}: the last pane is CarrierTotals(departures=4, delay=70.1"],
+            [f"{LAST_PANE}(departures=4, delay=70.1"],
         ),
         (
             in_pane("UA", 2, delay=None),
-            [f"{UA}: the last pane is CarrierTotals(departures=4, delay=None"],
+            [f"{LAST_PANE}(departures=4, delay=None"],
         ),
         (in_pane("UA", 2, tails=("N1", "N4", "N4")), [f"{UA}: the last pane is"]),
         (in_pane("UA", 1, index=3), [f"{UA}: the panes are numbered [0, 3, 2]"]),
