@@ -90,7 +90,7 @@ class ColumnsStepped:
 
 @attrs.frozen
 class Written:
-    """What a pass writes: rows that are gone, by their places in the pages, and new ones."""
+    """What a pass writes: rows that are gone, by their places among its own, and new ones."""
 
     gone: Ints
     new: pa.Table
@@ -135,16 +135,17 @@ class ShardInPasses(ABC):
             index.forget_deadlines()
             size = rows.size + sum(table.nbytes for table in arrivals)
             passes = min(max(passes, -(-size // IN_A_PASS)), self.plan.buckets)
-            written = list[Written]()
-            for place in range(passes):
-                one, writes = self._pass(
-                    *_some(rows, arrivals, place, passes), index, judged_at, to
-                )
-                passed.append(one)
-                written.append(writes)
-                index.merges += 0 if one.merges is None else one.merges.merged_away
-            gone = np.concatenate([part.gone for part in written])
-            pages.replace(rows, gone, concat([part.new for part in written]))
+            gone, new = list[Ints](), list[pa.Table]()
+            for number in range(passes):
+                part, places, tables = _some(rows, arrivals, number, passes)
+                # Those without carried windows lack the columns of these.
+                arrived = one_chunk(tables) if tables else None
+                outcome, written = self._pass(part, arrived, index, judged_at, to)
+                passed.append(outcome)
+                gone.append(written.gone if places is None else places[written.gone])
+                new.append(written.new)
+                index.merges += 0 if outcome.merges is None else outcome.merges.merged_away
+            pages.replace(rows, np.concatenate(gone), concat(new))
             index.contents = pages.contents
         if index.failing != Failing():
             emitted = sum(step.emitted for step in passed)
@@ -162,20 +163,13 @@ class ShardInPasses(ABC):
 
     @abstractmethod
     def _pass(
-        self,
-        rows: SavedRows,
-        places: Ints | None,
-        arrivals: Sequence[pa.Table],
-        index: Index,
-        judged_at: int,
-        to: Clock,
+        self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
         """The step for some of the keys. Notes in the index what they wait for.
 
         Args:
             rows: Their saved rows.
-            places: Where these are among all; None: they are all.
-            arrivals: What they get.
+            arrived: What they get, in one piece; None: nothing.
             index: The shard's.
             judged_at: The watermark (ms) that judges what arrives.
             to: The clocks after the step.
@@ -196,17 +190,10 @@ class ColumnShard(ShardInPasses):
         super().__init__(plan, self.layout.schema)
 
     def _pass(
-        self,
-        rows: SavedRows,
-        places: Ints | None,
-        arrivals: Sequence[pa.Table],
-        index: Index,
-        judged_at: int,
-        to: Clock,
+        self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
-        arrived, buckets = None, np.zeros(0, np.int64)
-        if arrivals:
-            arrived = one_chunk(arrivals)  # those without carried windows lack the columns of these
+        buckets = np.zeros(0, np.int64)
+        if arrived is not None:
             buckets = arrived.column("bucket").to_numpy()
         saved_state = self._saved_state(rows, index)
         deadlines = next_timers(self.machine.rules, saved_state)
@@ -220,7 +207,6 @@ class ColumnShard(ShardInPasses):
         holds = self._holds(after, withdrawn_at(after.table))
         deadlines = next_timers(self.machine.rules, after)
         note_deadlines(index, bucket[after.table.key], *deadlines, holds)
-        gone = np.nonzero(active)[0]
         return Pass(
             [emitted for _, emitted in panes],
             [phase for phase, _ in panes],
@@ -229,7 +215,7 @@ class ColumnShard(ShardInPasses):
             keys,
             arrived,
             judged_at,
-        ), Written(gone if places is None else places[gone], saved)
+        ), Written(np.nonzero(active)[0], saved)
 
     def _saved_state(self, rows: SavedRows, index: Index) -> State:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""

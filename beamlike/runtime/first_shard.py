@@ -4,7 +4,7 @@ The order within a step, index and state are those of `beamlike.runtime.shard`, 
 continue with either.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.column_shard import Pass, ShardInPasses, Written, note_deadlines
 from beamlike.runtime.known_keys import KnownColumn
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.blobs import one_chunk
 from beamlike.runtime.store.column_state import UNKNOWN, Numbered, number_keys, whole
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages, SavedRows
@@ -50,22 +49,15 @@ class FirstShard(ShardInPasses):
         return rows
 
     def _pass(
-        self,
-        rows: SavedRows,
-        places: Ints | None,
-        arrivals: Sequence[pa.Table],
-        index: Index,
-        judged_at: int,
-        to: Clock,
+        self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
         end = whole(rows.table.column("end"))
         until = self._known.known_until(rows.table.column(self._saved_as))
         deadlines = self.machine.deadlines(end, until)
         names = [f"key_{name}" for name in self.plan.keys]
-        keys, first, drops, arrived = number_keys([], 0), None, list[Drops](), None
+        keys, first, drops = number_keys([], 0), None, list[Drops]()
         new, bucket = self._layout.schema.empty_table(), np.zeros(0, np.int32)
-        if arrivals:
-            arrived = one_chunk(arrivals)  # those without carried windows lack the columns of these
+        if arrived is not None:
             keys = number_keys(arrived.select(names).columns, arrived.num_rows)
             stays = rows.lives & ~_are_over(deadlines, judged_at, to.clock)
             known = self._known_again(rows, keys, stays, end, until)
@@ -85,9 +77,8 @@ class FirstShard(ShardInPasses):
         stays = rows.lives & ~_are_over(deadlines, to.watermark, to.clock)
         of_rows = rows.table.column("bucket").to_numpy()
         note_deadlines(index, of_rows[stays], *(deadline[stays] for deadline in deadlines))
-        gone = np.nonzero(rows.lives & ~stays)[0]
         passed = Pass([], [], drops, None, keys, arrived, judged_at, first)
-        return passed, Written(gone if places is None else places[gone], new)
+        return passed, Written(np.nonzero(rows.lives & ~stays)[0], new)
 
     def _known_again(
         self, rows: SavedRows, keys: Numbered, stays: Bools, end: Ints, until: Ints
