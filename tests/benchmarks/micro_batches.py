@@ -22,12 +22,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-QUERIES: Final = ("beamlike", "native")
+from tests.benchmarks.starting import QUERIES, ROOT, sessions
+
 ROWS: Final = 100
 KEYS: Final = 1_000
 BLOCK: Final = 10
-GAP: Final = "5 minutes"
 _MINUTE: Final = 60_000_000
 
 
@@ -110,7 +109,7 @@ def measured(query: str, home: Path, files: int) -> tuple[float, float, list[int
 
     spark = local_session("beamlike micro-batches")
     rows = spark.readStream.schema("key string, at timestamp").parquet(str(home / "in"))
-    writer = sessions(query, rows).writeStream.foreachBatch(take)
+    writer = sessions(query, rows, "1 minute").writeStream.foreachBatch(take)
     started = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     minute, taken = 0, {False: list[float](), True: list[float]()}
     for block in range(files // BLOCK):
@@ -142,19 +141,6 @@ def _write_rows(home: Path, number: int, minute: int) -> None:
     table = pa.table({"key": keys, "at": pa.array(times, pa.timestamp("us", "UTC"))})
     pq.write_table(table, home / "unfinished")
     os.replace(home / "unfinished", home / "in" / f"{number:05}.parquet")
-
-
-def sessions(query: str, rows: Any) -> Any:
-    """The query: sessions of each key, counted."""
-    from pyspark.sql import functions as F
-
-    import beamlike as bl
-
-    if query == "native":
-        counted = rows.withWatermark("at", "1 minute").groupBy(F.session_window("at", GAP), "key")
-        return counted.agg(F.count("*").alias("n"))
-    options = {"key": "key", "timestamp": "at", "watermark": "1 minute"}
-    return bl.windowed(rows, window=bl.Sessions(GAP), aggregate={"n": bl.count()}, **options)
 
 
 if __name__ == "__main__":

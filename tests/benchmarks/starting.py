@@ -154,18 +154,18 @@ def rows_of(spark: Any, home: Path) -> Any:
     return reader.json(str(home / "in"))
 
 
-def sessions(query: str, rows: Any) -> Any:
-    """The query: sessions of each key, counted."""
+def sessions(query: str, rows: Any, watermark: str = "0 seconds") -> Any:
+    """The query: sessions of each key, counted, of rows that are out of order by so much."""
     from pyspark.sql import functions as F
 
     import beamlike as bl
 
     if query == "native":
         window = F.session_window("at", GAP).alias("window")
-        counted = rows.withWatermark("at", "0 seconds").groupBy(window, "key")
+        counted = rows.withWatermark("at", watermark).groupBy(window, "key")
         return counted.agg(F.count("*").alias("n")).select("key", "window.start", "n")
     record = {"record": 1_000_000} if query == RECORDED else {}
-    options = {"key": "key", "timestamp": "at", "watermark": "0 s", **record}
+    options = {"key": "key", "timestamp": "at", "watermark": watermark, **record}
     panes = bl.windowed(rows, window=bl.Sessions(GAP), aggregate={"n": bl.count()}, **options)
     return panes.select("key", "window.start", "n")
 
