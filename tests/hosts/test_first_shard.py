@@ -2,7 +2,7 @@
 one, and beside a plain computation of what has to come out.
 
 After each micro-batch what came out, what rests and what the index knows are the same, whichever
-of the two made which micro-batch, and whoever wrote the state before.
+of the two machines made a micro-batch, and whichever wrote the state before it.
 """
 
 import pickle

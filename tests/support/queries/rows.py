@@ -29,7 +29,7 @@ def of_key(key: str, time: str, v: int = 1) -> Row:
 
 
 def observed(feed: Any, name: str = "beamlike") -> list[Any]:
-    """What a grouping tells of itself in each progress report of the query of a feed."""
+    """What a grouping reports in the progress of the query of a feed."""
     return [it.observedMetrics[name] for it in feed.progress if name in it.observedMetrics]
 
 
