@@ -25,13 +25,6 @@ from tests.benchmarks.queries import DELAY, Query
 
 Batches = Iterator[pa.RecordBatch]
 
-_BLOBS = pa.table(
-    {
-        "shard": pa.array(range(SHARDS), pa.int32()),
-        "blob": pa.array([bytes(1_000)] * SHARDS, pa.binary()),
-    }
-)
-
 _TYPES = time_types(wall_clock=False)
 _OUTPUT = unpacked_schema(
     pa.schema(
@@ -67,17 +60,12 @@ def empty_operators(shape: Shape, *rows: float, retracts: bool = False) -> Query
         rows: How many rows come out of each grouping in a micro-batch, for each key that it meets.
         retracts: Whether rows say whether they withdraw another.
     """
-    schema = pa.schema([*_OUTPUT, *([_RETRACTION] if retracts else [])])
 
     def query(df: DataFrame) -> DataFrame:
         met = len(np.unique(shape.columns(shape.measured.start)[0]))
         out = df.withWatermark("ts", DELAY).select("key", F.unix_millis("ts").alias("at"), "v")
         for row in rows:
-            blobs = out.mapInArrow(_pack, "shard int, blob binary").groupBy("shard")
-            stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")
-            unpack = _Unpack(round(met * row / SHARDS), schema)
-            out = stepped.mapInArrow(unpack, from_arrow_schema(schema))
-            out = out.withColumn(MARKS, F.get(MARKS, 0)).filter(f"{MARKS}.kind is null")
+            out = empty_grouping(out, round(met * row / SHARDS), retracts)
         said = ["retraction"] if retracts else []
         window = ("window.start", "window.end")
         return out.select("key", *window, "n", "s", "pane.timing", "pane.index", *said)
@@ -85,10 +73,37 @@ def empty_operators(shape: Shape, *rows: float, retracts: bool = False) -> Query
     return query
 
 
-def _pack(batches: Batches) -> Batches:
-    for _ in batches:
-        pass
-    yield from _BLOBS.to_batches()
+def empty_totals(df: DataFrame) -> DataFrame:
+    """The operators of a grouping of all rows, of which no more is read than times and values."""
+    columns = df.withWatermark("ts", DELAY).select(F.unix_millis("ts").alias("at"), "v")
+    return empty_grouping(columns, 1, shards=1).select("window.start", "window.end", "s")
+
+
+def empty_grouping(
+    rows: DataFrame, panes: int, retracts: bool = False, shards: int = SHARDS
+) -> DataFrame:
+    """The operators of one grouping. Each shard gives so many equal panes, at least one."""
+    schema = pa.schema([*_OUTPUT, *([_RETRACTION] if retracts else [])])
+    blobs = rows.mapInArrow(_Pack(shards), "shard int, blob binary").groupBy("shard")
+    stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")
+    out = stepped.mapInArrow(_Unpack(panes, schema), from_arrow_schema(schema))
+    return out.withColumn(MARKS, F.get(MARKS, 0)).filter(f"{MARKS}.kind is null")
+
+
+class _Pack:
+    """A blob for each shard, once all rows are read."""
+
+    def __init__(self, shards: int) -> None:
+        self._shards = shards
+
+    def __call__(self, batches: Batches) -> Batches:
+        for _ in batches:
+            pass
+        blobs = {
+            "shard": pa.array(range(self._shards), pa.int32()),
+            "blob": pa.array([bytes(1_000)] * self._shards, pa.binary()),
+        }
+        yield from pa.table(blobs).to_batches()
 
 
 class _Unpack:

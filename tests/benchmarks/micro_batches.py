@@ -2,7 +2,8 @@
 
 Sessions of a hundred rows in each micro-batch, by beamlike and by Spark's own ``session_window``:
 the processor time of driver, Java, workers and all processes that they start, of a micro-batch with
-rows and of one without, which Spark makes when the watermark has moved. Files that move it and
+rows and of one without, which Spark makes when the watermark has moved. The floor is what Spark
+takes for the operators of beamlike's query with empty functions. Files that move the watermark and
 others take turns, ten at a time. Each query runs in a process of its own; its first half, in which
 Java is young, is not measured. The results of both are compared before a time is printed.
 
@@ -22,7 +23,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from tests.benchmarks.starting import QUERIES, ROOT, sessions
+from tests.benchmarks.starting import FLOOR, QUERIES, ROOT, sessions
 
 ROWS: Final = 100
 KEYS: Final = 1_000
@@ -57,18 +58,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="of a hundred rows, for each query (240)",
     )
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="of each (1)")
-    parser.add_argument("--query", choices=QUERIES, help=argparse.SUPPRESS)
+    parser.add_argument("--query", choices=(*QUERIES, FLOOR), help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.query is not None:
         print(json.dumps(measured(options.query, options.home, options.files)))
         return 0
-    costs: dict[str, list[Cost]] = {name: [] for name in QUERIES}
+    costs: dict[str, list[Cost]] = {name: [] for name in (*QUERIES, FLOOR)}
     with tempfile.TemporaryDirectory(prefix="beamlike-micro-batches-") as home:
         for run in range(options.runs):
-            for name in QUERIES:
+            for name in costs:
                 costs[name].append(in_its_process(name, Path(home) / f"{name}{run}", options))
-    results = {name: [cost.results for cost in of_query] for name, of_query in costs.items()}
+    results = {name: [cost.results for cost in costs[name]] for name in QUERIES}
     expected = results[QUERIES[0]][0]
     if any(result != expected for of_query in results.values() for result in of_query):
         print(f"results differ: {results}", file=sys.stderr)

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tests.benchmarks.data import LATE_KEYS, Sent, Shape, Standing, Stream
-from tests.benchmarks.floor import empty_operators
+from tests.benchmarks.floor import empty_operators, empty_totals
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import (
     PlainSum,
@@ -238,6 +238,13 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             "the same, where a function makes a number of each row",
             _beamlike(pipeline_globally_by_fn, million),
             _native(native_globally(), million),
+        ),
+        Work(
+            "floor-globally",
+            _NOTHING,
+            Contender("floor", "floor", empty_totals, million),
+            _native(native_globally(), million),
+            compared=None,
         ),
         Work(
             "enrichment",

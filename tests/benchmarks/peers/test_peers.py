@@ -121,8 +121,8 @@ def test_a_row_of_the_table_is_kept_for_an_engine_that_is_right(tmp_path: Path) 
     ((name, row),) = latest(tmp_path).rows().items()
     cold, cold_cpu, warm, warm_cpu = (float(cell.strip(" s")) for cell in row.split("|")[3:7])
     assert name == ("Bytewax 0.21", "2,500, 1,000, 20")
-    assert cold >= warm > 0
-    assert cold_cpu >= warm_cpu > 0.1, "processes below the engine's count"
+    assert min(cold, warm) > 0
+    assert min(cold_cpu, warm_cpu) > 0.1, "processes below the engine's count"
 
 
 def test_wrong_sessions_fail_and_no_time_is_kept(tmp_path: Path, capsys: Any):
