@@ -41,6 +41,8 @@ LATEST: Final = Latest(
 """,
     ("trial", "result", "seen", "on"),
 )
+FAILED: Final = "kafka-failed.log"
+"""What a run said in which a trial failed, in the cache folder."""
 _SECONDS: Final = 3600
 _SAID: Final = re.compile(r"^.+: holds, ")
 """Lines of trials, as against those of Java."""
@@ -102,6 +104,9 @@ def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:
             check=False,
             timeout=_SECONDS,
         )
+    if ran.returncode:
+        (cache / FAILED).write_text(ran.stdout, encoding="utf-8")
+        print(f"all that was said is in {cache / FAILED}")
     lines = [line[:400] for line in ran.stdout.splitlines()]
     return "\n".join(line for line in lines if _SAID.search(line) or ran.returncode)
 
