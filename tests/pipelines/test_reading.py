@@ -19,9 +19,11 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.wire import Wire
 
 
-def reader(*, streaming: bool = True, encoded: str | None = None, coder: Any = None) -> Reader:
+def reader(
+    *, streaming: bool = True, encoded: str | None = None, coder: Any = None, delay: int = 0
+) -> Reader:
     source = ReadNode("Read", (), None, False)
-    layers = Layers.of([], [Edge(source)], lambda _: SourceClock(0))
+    layers = Layers.of([], [Edge(source)], lambda _: SourceClock(delay))
     return Reader(layers, 0, "at", streaming, encoded, coder)
 
 
@@ -56,6 +58,21 @@ def test_all_batches_of_a_task_become_one_bundle_and_each_says_how_far_it_came()
     assert [it.last for it in mail.delivered] == [
         "{'user': 'ann'} at 00:00:00.030",
         "{'user': 'zed'} at 00:00:00.020",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("last", "stretches"),
+    [(19, [(0, 19)]), (20, [(0, 20)]), (21, [(0, 0), (21, 21)])],
+    ids=["a millisecond before", "as far as the source lags", "a millisecond after"],
+)
+def test_rows_that_lie_further_apart_than_their_source_lags_are_said_to_have_a_gap(
+    last: int, stretches: list[tuple[int, int]]
+) -> None:
+    mail = read(reader(delay=20), batch({"user": users("ann", "joe")}, [last, 0], [False, False]))
+
+    assert [(it.stretches, it.last) for it in mail.delivered] == [
+        (stretches, f"{{'user': 'ann'}} at 00:00:00.0{last}")
     ]
 
 

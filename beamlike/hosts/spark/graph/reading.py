@@ -19,6 +19,7 @@ from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
+from beamlike.runtime.clock import Delivered
 from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
@@ -111,8 +112,7 @@ class Reader:
 
     def _reached(self, rows: "RowColumns", times: Any) -> Iterable[InputUpdate]:
         """How far event time has come, of each part of the source that delivered rows."""
-        clock = self.layers.clocks[self.node].in_resolution(self.layers.resolution)
-        assert isinstance(clock, SourceClock), "a source that streams has a clock"
+        clock = self._clock()
         parts = None
         if self.part is not None:
             parts = pa.chunked_array([rows.batch.column(self.part).cast(pa.string()).fill_null("")])
@@ -123,10 +123,19 @@ class Reader:
         instants = pa.chunked_array([pa.array(times, pa.int64())])
         return progress_of(self.node, clock, instants, parts)
 
-    def _delivered(self, rows: "RowColumns", times: Any) -> Any:
+    def _clock(self) -> SourceClock:
+        clock = self.layers.clocks[self.node].in_resolution(self.layers.resolution)
+        assert isinstance(clock, SourceClock), "a source that streams has a clock"
+        return clock
+
+    def _delivered(self, rows: "RowColumns", times: Any) -> Delivered:
         """What the event times of rows say."""
         last = int(np.argmax(times))
-        words = f"{short_repr(rows.named(last))} at {show_instant(int(times[last]))}"
+        least, greatest = int(times.min()), int(times[last])
+        words = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
+        clock = self._clock()
+        if greatest - least <= clock.delay:  # no gap between them is large enough for a jump
+            return Delivered(self.node, [(least, greatest)], words)
         return delivered_by(self.node, times, words)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
