@@ -23,7 +23,7 @@ stage in memory), `folds` (combine functions that they need), `frames` (what all
 a DataFrame), then the dialects. Kafka Streams: `kafka`, with `kafka_words` (its sessions, and when
 results come out), `kafka_store`, `kafka_table` and `kafka_driver`. Flink: `flink`, with
 `flink_triggers`, `flink_words` (windows and evictors) and `flink_operator`. Apex: `apex`, with
-`apex_options`, `apex_accumulations`, `apex_operator` and `apex_run`. Akka: `akka`.
+`apex_accumulations`, `apex_operator` and `apex_run`. Akka: `akka`.
 
 How each choice of these systems is written with a strategy of this package, what is a mapping at
 the edge, and what differs on Spark: the page "Other systems' windows" of the documentation.

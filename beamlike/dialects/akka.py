@@ -25,16 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import attrs
 
 from beamlike.api.arguments import column_names, positive_duration
+from beamlike.dialects import frames
 from beamlike.dialects.folds import Stamp, Then
-from beamlike.dialects.frames import (
-    A_VALUE,
-    REASON,
-    GroupOptions,
-    arriving,
-    called_by_name,
-    grouped,
-    shown,
-)
 from beamlike.dialects.stages import DialectRun, Row
 from beamlike.errors import (
     SessionOverflowError,
@@ -81,14 +73,10 @@ _Held = tuple[tuple[Stamp, ...], tuple[Stamp, ...]]
 
 @attrs.frozen
 class Held(CombineFn):
-    """The elements of a session, of which there are never more than so many, and the others.
+    """The elements of a session, of which there are never more than ``max_size``, and the others.
 
-    Args:
-        keys: How many of the columns that make an element are its key; its value comes last.
-        gap: The inactivity that ends a session (ms).
-        max_size: The most elements; None: no limit.
-        overflow: ``drop_oldest``, ``drop_newest`` or ``fail``.
-        keeps_dropped: Whether dropped elements are kept and emitted with the session.
+    Elements are the columns of the key, then the value. The others are emitted with the session, if
+    it ``keeps_dropped``.
     """
 
     keys: int
@@ -189,7 +177,7 @@ class SessionWindow:
         """The flow in memory, to be fed element by element."""
         return SessionRun(self)
 
-    @called_by_name("SessionWindow", value=A_VALUE)
+    @frames.called_by_name("SessionWindow", value=frames.A_VALUE)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -199,7 +187,7 @@ class SessionWindow:
         arrival: str | None = None,
         tell_dropped: bool = True,
         tick: DurationLike = "1 second",
-        **options: Unpack[GroupOptions],
+        **options: Unpack[frames.GroupOptions],
     ) -> "DataFrame":
         """The flow over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
 
@@ -230,7 +218,7 @@ class SessionWindow:
             raise UnsupportedError(
                 "checked_every has no meaning on Spark, where each micro-batch looks; leave it out"
             )
-        rows = arriving(df, arrival, tick)
+        rows = frames.arriving(df, arrival, tick)
         from pyspark.sql import functions as F
 
         from beamlike.hosts.spark.inputs import as_json, type_of
@@ -239,21 +227,13 @@ class SessionWindow:
         max_size, overflow = self.max_size, self.overflow_strategy.value
         dtype = type_of(df, value, "value")
         value_type = dtype.simpleString()
-        columns = [*keys, value]
         dropped_type = f"array<struct<value: {value_type}, at: bigint>>"
         result_type = f"struct<elements: array<{value_type}>, dropped: {dropped_type}>"
         combine = Held(len(keys), self.inactivity, max_size, overflow, tell_dropped)
         if max_size is not None and overflow == "fail":
             options["on_error"] = "fail"
-        everything = grouped(
-            rows,
-            self.strategy,
-            combine,
-            key=keys,
-            value=columns,
-            returns=result_type,
-            options=options,
-        )
+        parts = self.strategy, combine, keys, [*keys, value], result_type
+        everything = frames.grouped(rows, *parts, options)
         lost = F.transform(
             "value.dropped",
             lambda stamp: F.struct(
@@ -264,17 +244,17 @@ class SessionWindow:
         # The session itself is another one of these, without a time.
         session = F.expr("array(named_struct('at', timestamp(null), 'element', string(null)))")
         one_by_one = F.explode(F.concat(F.coalesce(lost, F.array()), session))
-        at, element = "__beamlike_lost.at", "__beamlike_lost.element"
+        lost_at, element = "__beamlike_lost.at", "__beamlike_lost.element"
         reason = f"overflow_{overflow.removeprefix('drop_')}"
-        return shown(
+        return frames.shown(
             everything.withColumn("__beamlike_lost", one_by_one),
             keys,
-            kinds={"dropped": f"{at} IS NOT NULL"},
-            value=f"if({at} IS NULL, value.elements, NULL)",
+            kinds={"dropped": f"{lost_at} IS NOT NULL"},
+            value=f"if({lost_at} IS NULL, value.elements, NULL)",
             start="timestamp(null)",
             end="timestamp(null)",
-            timestamp=f"coalesce({at}, window.`end`)",
-            reason=f"if({at} IS NULL, {REASON}, '{reason}')",
+            timestamp=f"coalesce({lost_at}, window.`end`)",
+            reason=f"if({lost_at} IS NULL, {frames.REASON}, '{reason}')",
             element=f"coalesce({element}, dropped.element)",
         )
 
@@ -326,10 +306,10 @@ class SessionRun(DialectRun):
         before, every = self._clock, self._flow.checked_every
         self._clock += duration_ms(duration, "advance duration")
         if every is None:
-            return _rows(self._stage.advance(self._clock), at=None)
+            return _rows(self._stage.advance(self._clock), now=None)
         rows: list[Row] = []
         for check in range(before - before % every + every, self._clock + 1, every):
-            rows += _rows(self._stage.advance(check), at=check)
+            rows += _rows(self._stage.advance(check), now=check)
         return rows
 
     def complete(self) -> list[Row]:
@@ -344,7 +324,7 @@ class SessionRun(DialectRun):
 
     def _held(self, key: Hashable) -> Sequence[Stamp]:
         """What the session holds that an element of this key joins now."""
-        for _, window, state in self._stage.windows(key):
+        for _, window, state in self._stage.windows_of(key):
             if window.end > self._clock:
                 held: Sequence[Stamp] = state.accumulator[0]
                 return held
@@ -358,11 +338,11 @@ class SessionRun(DialectRun):
             )
 
 
-def _rows(outputs: Sequence[Output], at: int | None, reason: str = "inactivity") -> list[Row]:
+def _rows(outputs: Sequence[Output], now: int | None, reason: str = "inactivity") -> list[Row]:
     """The sessions as rows of this instant (ms); None: of that at which each of them closes."""
     panes = [(out.key, out.effect) for out in outputs if isinstance(out.effect, Pane)]
     panes.sort(key=lambda pane: pane[1].window.end)
     return [
-        Row("value", key, pane.value, None, pane.window.end if at is None else at, reason)
+        Row("value", key, pane.value, None, pane.window.end if now is None else now, reason)
         for key, pane in panes
     ]

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Unpack
 import attrs
 
 from beamlike.api.arguments import A_TIMESTAMP, column_names, positive_duration
+from beamlike.dialects import frames
 from beamlike.dialects.apex_accumulations import (
     Average,
     CoGroup,
@@ -48,25 +49,18 @@ from beamlike.dialects.apex_accumulations import (
     TopN,
     TopNByKey,
 )
-from beamlike.dialects.apex_operator import Extract, Operator, check_extractor
-from beamlike.dialects.apex_options import (
+from beamlike.dialects.apex_operator import (
+    Extract,
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
+    Operator,
     Storage,
     Storages,
     TriggerOption,
     WindowOption,
+    check_extractor,
 )
-from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
-from beamlike.dialects.frames import (
-    A_VALUE,
-    REASON,
-    GroupOptions,
-    by_event_time,
-    called_by_name,
-    grouped,
-    shown,
-)
+from beamlike.dialects.apex_run import MergeOperatorRun, OperatorCheckpoint, OperatorRun
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import Count, Max, Min, Sum
 from beamlike.model.options import AccumulationMode
@@ -91,6 +85,7 @@ __all__ = [
     "Max",
     "MergeOperatorRun",
     "Min",
+    "OperatorCheckpoint",
     "OperatorRun",
     "ReduceFn",
     "RemoveDuplicates",
@@ -143,7 +138,7 @@ class WindowedOperator(Operator):
         """
         return OperatorRun(self, positive_duration("batch_interval", batch_interval))
 
-    @called_by_name("WindowedOperator", value=A_VALUE, timestamp=A_TIMESTAMP)
+    @frames.called_by_name("WindowedOperator", value=frames.A_VALUE, timestamp=A_TIMESTAMP)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -153,7 +148,7 @@ class WindowedOperator(Operator):
         key: str | Sequence[str] = (),
         returns: str | None = None,
         watermark: DurationLike | None = None,
-        **options: Unpack[GroupOptions],
+        **options: Unpack[frames.GroupOptions],
     ) -> "DataFrame":
         """The operator over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
 
@@ -186,27 +181,21 @@ class WindowedOperator(Operator):
             # Its watermark says what is over; ours, a millisecond less, what nothing comes before.
             watermark = f"{generator.fixed_diff + 1} ms"
         columns, keys = column_names(value, "value"), column_names(key, "key")
-        everything = grouped(
-            by_event_time(df, timestamp, watermark),
-            self.strategy.configured(late_check="element"),
-            self.combine,
-            key=keys,
-            value=columns,
-            returns=returns,
-            options=options,
-        )
+        rows = frames.by_event_time(df, timestamp, watermark)
+        strategy = self.strategy.configured(late_check="element")
+        everything = frames.grouped(rows, strategy, self.combine, keys, columns, returns, options)
         is_retraction = "retraction" if "retraction" in everything.columns else "false"
         # Apex drops windows silently, and fires at their end only if the trigger says so.
         asked_for = (
             f"CASE WHEN dropped IS NOT NULL THEN true WHEN {is_retraction} THEN {retracts} "
             f"WHEN pane.timing = 'ON_TIME' THEN {trigger.on_time} ELSE NOT pane.is_last END"
         )
-        return shown(
+        return frames.shown(
             everything.filter(asked_for),
             keys,
             kinds={"retract": f"dropped IS NULL AND {is_retraction}"},
             timestamp="window.start",
-            reason=f"if(dropped.reason = 'expired', 'element_behind_horizon', {REASON})",
+            reason=f"if(dropped.reason = 'expired', 'element_behind_horizon', {frames.REASON})",
         )
 
     def _check_on_spark(self, retracts: bool) -> None:
@@ -227,21 +216,16 @@ class WindowedOperator(Operator):
             )
 
     def recover(
-        self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
+        self, checkpoint: OperatorCheckpoint, batch_interval: DurationLike = 500
     ) -> OperatorRun:
         """A run that continues from a checkpoint, see `OperatorRun.checkpoint`.
 
-        Args:
-            unpickle: Whether the checkpoint is opened, which runs code that is in it: only for
-                those whose writers you trust.
-
         Raises:
-            StateError: The bytes are not to be opened, are no checkpoint, or one of another
-                operator or batch interval.
+            StateError: It is not a checkpoint, or one of another operator or batch interval.
             WindowingError: The interval is 0, or 1 ms and there are firings by time.
             TimeError: It cannot be read.
         """
-        return self.run(batch_interval).recovered(checkpoint, unpickle=unpickle)
+        return self.run(batch_interval).recovered(checkpoint)
 
 
 @attrs.frozen
@@ -288,7 +272,7 @@ class WindowedMergeOperator(WindowedOperator):
         return MergeOperatorRun(self, positive_duration("batch_interval", batch_interval))
 
     def recover(
-        self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
+        self, checkpoint: OperatorCheckpoint, batch_interval: DurationLike = 500
     ) -> MergeOperatorRun:
         """As `WindowedOperator.recover`."""
-        return self.run(batch_interval).recovered(checkpoint, unpickle=unpickle)
+        return self.run(batch_interval).recovered(checkpoint)

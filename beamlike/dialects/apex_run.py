@@ -4,12 +4,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import attrs
-import cloudpickle
 
-from beamlike.dialects.apex_operator import Operator
-from beamlike.dialects.apex_options import (
+from beamlike.dialects.apex_operator import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
+    Operator,
 )
 from beamlike.dialects.stages import Bounds, DialectRun, Kind, Row, SavedGrouping, answer_of
 from beamlike.errors import StateError, WindowingError
@@ -22,15 +21,19 @@ from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_dur
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window, bounds
 from beamlike.runtime.script import Output
 
-GivenWindow = Bounds | str
+ShownWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
 
 
 @attrs.frozen
-class _Saved:
-    """All that a run continues from: the clock of its batch and its watermark, the watermarks that
-    its streams were given last, the latest event time (ms), and the state of the machine."""
+class OperatorCheckpoint:
+    """All that a run continues from: a value, which can be pickled.
 
+    Of which operator it is; the clock of its batch and its watermark, the watermarks that its
+    streams were given last, the latest event time (ms), and the state of the machine.
+    """
+
+    operator: str
     clock: int
     watermark: int | None
     stream_watermarks: tuple[int | None, ...]
@@ -66,7 +69,7 @@ class OperatorRun(DialectRun):
         value: Any,
         timestamp: InstantLike = 0,
         key: Hashable = None,
-        windows: Sequence[GivenWindow] | None = None,
+        windows: Sequence[ShownWindow] | None = None,
     ) -> list[Row]:
         """What comes out because of an element.
 
@@ -113,43 +116,28 @@ class OperatorRun(DialectRun):
             for of, value in self._by_key(key, self._stage.combine.extract(state.accumulator))
         ]
 
-    def checkpoint(self) -> bytes:
+    def checkpoint(self) -> OperatorCheckpoint:
         """The whole state. With what comes after, `WindowedOperator.recover` brings the
         rows that this run brings. Apex takes one when a batch has ended.
         """
-        saved = _Saved(
-            self._clock,
-            self._watermark,
-            tuple(self._stream_watermarks),
-            self._latest,
-            self._stage.saved(),
-        )
-        return bytes(cloudpickle.dumps((self._name, saved)))
+        times = self._clock, self._watermark, tuple(self._stream_watermarks), self._latest
+        return OperatorCheckpoint(self._name, *times, self._stage.saved())
 
-    def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
+    def recovered(self, checkpoint: OperatorCheckpoint) -> Self:
         """This run, continued from a checkpoint, and refused as `WindowedOperator.recover` says."""
-        if not unpickle:
+        if not isinstance(checkpoint, OperatorCheckpoint):
             raise StateError(
-                "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; "
-                "if you trust its author, call recover(checkpoint, unpickle=True)"
+                f"recover needs what checkpoint() of a run returned, got {checkpoint!r}"
             )
-        try:
-            name, saved = cloudpickle.loads(checkpoint)
-        except Exception:  # whatever broken bytes make of it
-            name, saved = None, None
-        if not isinstance(saved, _Saved):
+        if checkpoint.operator != self._name:
             raise StateError(
-                "recover needs what checkpoint() of a run returned, and these bytes are something "
-                "else"
+                f"the checkpoint is of another operator: of {checkpoint.operator}, and this is "
+                f"{self._name}; recover it with an operator that says the same"
             )
-        if name != self._name:
-            raise StateError(
-                f"the checkpoint is of another operator: of {name}, and this is {self._name}; "
-                "recover it with an operator that says the same"
-            )
-        self._clock, self._watermark, self._latest = saved.clock, saved.watermark, saved.latest
-        self._stream_watermarks = list(saved.stream_watermarks)
-        self._stage.resume(saved.stage)
+        self._clock, self._watermark = checkpoint.clock, checkpoint.watermark
+        self._stream_watermarks = list(checkpoint.stream_watermarks)
+        self._latest = checkpoint.latest
+        self._stage.resume(checkpoint.stage)
         return self
 
     @property
@@ -164,7 +152,7 @@ class OperatorRun(DialectRun):
         value: Any,
         own_time: InstantLike,
         key: Hashable,
-        windows: Sequence[GivenWindow] | None,
+        windows: Sequence[ShownWindow] | None,
     ) -> list[Row]:
         operator, lateness = self._operator, self._operator.allowed_lateness
         extract = operator.extractors[stream]
@@ -173,7 +161,13 @@ class OperatorRun(DialectRun):
         else:
             extracted = answer_of(extract, value, place=f"element {value!r}")
             timestamp = event_time_ms(extracted, f"what {stable_repr(extract)} returned")
-        in_windows = None if operator.window is not None else _given_windows(windows)
+        if operator.window is None and not windows:
+            raise WindowingError(
+                "the operator has no window option, so it takes elements in the windows that they "
+                "come in; say windows=[row.window] of the operator before, or give it a "
+                "WindowOption"
+            )
+        in_windows = None if operator.window else tuple(map(_window_of, windows or ()))
         self._latest = timestamp if self._latest is None else max(self._latest, timestamp)
         watermark = self._watermark
         if watermark is not None and lateness is not None and timestamp < watermark - lateness:
@@ -252,7 +246,7 @@ class MergeOperatorRun(OperatorRun):
         value: Any,
         timestamp: InstantLike = 0,
         key: Hashable = None,
-        windows: Sequence[GivenWindow] | None = None,
+        windows: Sequence[ShownWindow] | None = None,
     ) -> list[Row]:
         """As `OperatorRun.process`, of an element of the second stream."""
         return self._process(1, value, timestamp, key, windows)
@@ -273,17 +267,7 @@ def _row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
     return Row(kind, key, value, (window.start, window.end), window.start)
 
 
-def _given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
-    """The windows that an element comes in, in the model."""
-    if not windows:
-        raise WindowingError(
-            "the operator has no window option, so it takes elements in the windows that they come "
-            "in; say windows=[row.window] of the operator before, or give it a WindowOption"
-        )
-    return tuple(map(_given_window, windows))
-
-
-def _given_window(window: GivenWindow) -> Window:
+def _window_of(window: ShownWindow) -> Window:
     match window:
         case "global":
             return GLOBAL_WINDOW

@@ -49,10 +49,8 @@ from beamlike.dialects.flink_words import (
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TimeEvictor,
-    TimeWindow,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
-    merge_windows,
 )
 from beamlike.dialects.folds import Kept, OfKept, Reduce, Then
 from beamlike.dialects.stages import check_combine, check_function, check_kind
@@ -81,7 +79,6 @@ __all__ = [
     "SlidingEventTimeWindows",
     "SlidingProcessingTimeWindows",
     "TimeEvictor",
-    "TimeWindow",
     "Trigger",
     "TumblingEventTimeWindows",
     "TumblingProcessingTimeWindows",
@@ -89,7 +86,6 @@ __all__ = [
     "WindowedOperator",
     "WindowedStream",
     "key_by",
-    "merge_windows",
     "window_all",
 ]
 

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import attrs
 
 from beamlike.api.arguments import A_KEY, column_names
+from beamlike.dialects import frames
 from beamlike.dialects.flink_triggers import Trigger
 from beamlike.dialects.flink_words import Assigner, Evictor
-from beamlike.dialects.frames import (
-    A_VALUE,
-    REASON,
-    GroupOptions,
-    arriving,
-    before,
-    by_event_time,
-    called_by_name,
-    grouped,
-    shown,
-)
 from beamlike.dialects.stages import DialectRun, Row, answer_of
 from beamlike.errors import UnsupportedError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
@@ -100,7 +90,7 @@ class WindowedOperator:
         in_global = isinstance(self.windowed.assigner.window_fn, GlobalWindows)
         return self.windowed.when.at_cleanup and not in_global
 
-    @called_by_name("WindowedOperator", key=A_KEY, value=A_VALUE)
+    @frames.called_by_name("WindowedOperator", key=A_KEY, value=frames.A_VALUE)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -111,7 +101,7 @@ class WindowedOperator:
         returns: str | None = None,
         watermark: DurationLike | None = None,
         tick: DurationLike = "1 second",
-        **options: Unpack[GroupOptions],
+        **options: Unpack[frames.GroupOptions],
     ) -> "DataFrame":
         """The operator over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
 
@@ -148,37 +138,30 @@ class WindowedOperator:
                 "of the elements, and compute with the columns key, start and end"
             )
 
-        columns = column_names(value, "value")
+        keys, columns = column_names(key, "key"), column_names(value, "value")
         if self.windowed.assigner.processing_time:
-            rows = arriving(df, timestamp, tick)
+            rows = frames.arriving(df, timestamp, tick)
         elif timestamp is None:
             raise WindowingError(
                 "timestamp is missing, because these windows are in event time; name the column "
                 "that has it, or use windows in processing time"
             )
         else:
-            rows = by_event_time(df, timestamp, watermark)
-        everything = grouped(
-            rows,
-            self.strategy,
-            self.combine,
-            key=key,
-            value=columns,
-            returns=returns,
-            options=options,
-        )
+            rows = frames.by_event_time(df, timestamp, watermark)
+        parts = self.strategy, self.combine, keys, columns, returns
+        everything = frames.grouped(rows, *parts, options)
         if not self.fires_at_end:
             # The last pane of a window is what is left of it: triggers of Flink never finish.
             everything = everything.filter("dropped IS NOT NULL OR NOT pane.is_last")
         is_late = "false"
         if self.windowed.late_output:
             is_late = "dropped.reason IN ('expired', 'closed')"
-        return shown(
+        return frames.shown(
             everything,
-            key,
+            keys,
             kinds={"late": is_late},
-            timestamp=before("window.`end`", 1),
-            reason=f"if({is_late}, NULL, {REASON})",
+            timestamp=frames.before("window.`end`", 1),
+            reason=f"if({is_late}, NULL, {frames.REASON})",
         )
 
     def harness(self) -> "Harness":
@@ -240,21 +223,21 @@ class Harness(DialectRun):
                 "use window_all(...) if the elements have no key"
             )
         if self._processing_time:
-            at = self._in_time(value)
+            time_ms = self._in_time(value)
         elif timestamp is None:
             raise WindowingError(
                 "process_element needs a timestamp, because these windows are in event time; "
                 "give one, or use windows in processing time"
             )
         else:
-            at = event_time_ms(timestamp, "process_element timestamp")
-        outputs = self._stage.arrive(key, value, at)
-        why = self._why_late(outputs, value, at)
+            time_ms = event_time_ms(timestamp, "process_element timestamp")
+        outputs = self._stage.arrive(key, value, time_ms)
+        why = self._why_late(outputs, value, time_ms)
         if why is None:
             return self._rows(outputs)
         if self._operator.windowed.late_output:
-            return [Row("late", key, value, None, at)]
-        return [Row("dropped", key, value, None, at, why)]
+            return [Row("late", key, value, None, time_ms)]
+        return [Row("dropped", key, value, None, time_ms, why)]
 
     def process_watermark(self, timestamp: InstantLike) -> list[Row]:
         """What comes out because nothing at or before this instant will come any more.
@@ -287,16 +270,16 @@ class Harness(DialectRun):
         self._clock = to
         return self._rows(self._advance(to, event=self._processing_time, clock=self._needs_clock))
 
-    def _why_late(self, outputs: Sequence[Output], value: Any, at: int) -> str | None:
+    def _why_late(self, outputs: Sequence[Output], value: Any, time_ms: int) -> str | None:
         """Why an element is too late, if it is: no window took it. What one of several windows took
         is in a result. An element between windows is late by its own time, and else nothing."""
         strategy, watermark = self._stage.strategy, self._stage.watermark
         drops = [output for output in outputs if isinstance(output.effect, Drop)]
         if drops:
-            is_late = len(drops) == len(strategy.window_fn.assign(at, value))
+            is_late = len(drops) == len(strategy.window_fn.assign(time_ms, value))
             return "expired_window" if is_late else None
-        is_past = not self._processing_time and at + strategy.allowed_lateness < watermark
-        return "no_window" if is_past and not strategy.window_fn.assign(at, value) else None
+        is_past = not self._processing_time and time_ms + strategy.allowed_lateness < watermark
+        return "no_window" if is_past and not strategy.window_fn.assign(time_ms, value) else None
 
     def _in_time(self, value: Any) -> int:
         """When it is, for an element that comes now, in processing time (ms)."""
@@ -314,14 +297,14 @@ class Harness(DialectRun):
         while clock or (self._stops and not endless):
             due = stage.due()
             instants = [due.event] * event + [due.clock] * clock
-            at = min((instant for instant in instants if instant is not None), default=to)
-            if at >= to:
+            next_ms = min((instant for instant in instants if instant is not None), default=to)
+            if next_ms >= to:
                 break
             # The end of a window before a timeout: there is no timeout after it.
-            if event and due.event == at:
-                yield from stage.advance(at + 1)
+            if event and due.event == next_ms:
+                yield from stage.advance(next_ms + 1)
             if clock:
-                yield from stage.advance_clock(at + 1)
+                yield from stage.advance_clock(next_ms + 1)
         if event and self._processing_time:
             yield from stage.advance(to)
             event = stage.due().event == to

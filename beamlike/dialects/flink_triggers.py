@@ -9,21 +9,11 @@ import attrs
 
 from beamlike.dialects.stages import check_kind
 from beamlike.errors import TriggerError, UnsupportedError
+from beamlike.model import triggers as t
 from beamlike.model.extra_triggers import AfterDelta, AfterSilence, DeltaOf
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    Never,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.triggers import Trigger as ModelTrigger
 
 
 @attrs.frozen
@@ -45,7 +35,7 @@ class Trigger:
             the same.
     """
 
-    trigger: ModelTrigger
+    trigger: t.Trigger
     at_end: bool
     purging: bool = False
     refires: bool = False
@@ -56,7 +46,7 @@ class Trigger:
     by_clock: "Trigger | None" = None
 
 
-_AT_END = AfterWatermark(late=AfterCount(1))
+_AT_END = t.AfterWatermark(late=t.AfterCount(1))
 _EXAMPLE = "CountTrigger.of(3)"
 
 
@@ -89,7 +79,7 @@ class CountTrigger:
             TriggerError: The count is no whole number of 1 or more.
         """
         whole_number(count, 1, "CountTrigger count", TriggerError)
-        return Trigger(Repeatedly(AfterCount(count)), at_end=False)
+        return Trigger(t.Repeatedly(t.AfterCount(count)), at_end=False)
 
 
 class NeverTrigger:
@@ -98,12 +88,12 @@ class NeverTrigger:
     @staticmethod
     def create() -> Trigger:
         """The trigger."""
-        return Trigger(Never(), at_end=False)
+        return Trigger(t.Never(), at_end=False)
 
 
-def _continuous(interval: DurationLike) -> ModelTrigger:
+def _continuous(interval: DurationLike) -> t.Trigger:
     every = EveryEventTime(interval, to_end=True, fire_unchanged=True)
-    return AfterWatermark(early=every, late=AfterCount(1))
+    return t.AfterWatermark(early=every, late=t.AfterCount(1))
 
 
 class ContinuousEventTimeTrigger:
@@ -160,7 +150,7 @@ class DeltaTrigger:
         Raises:
             TriggerError: The threshold is negative, or there is no function.
         """
-        trigger = Repeatedly(AfterDelta(threshold, delta_function))
+        trigger = t.Repeatedly(AfterDelta(threshold, delta_function))
         return Trigger(trigger, at_end=False, merges=False)
 
 
@@ -203,25 +193,26 @@ class ProcessingTimeoutTrigger:
                 'ProcessingTimeoutTrigger needs a timeout of more than 0 ms, as "1s"'
             )
         nested = nested_trigger.trigger
-        inside = nested.trigger if isinstance(nested, Repeatedly) else nested
+        inside = nested.trigger if isinstance(nested, t.Repeatedly) else nested
         if nested_trigger.purging:
             raise UnsupportedError(
                 "ProcessingTimeoutTrigger.of(PurgingTrigger...) would empty the window at some "
                 "firings only; write PurgingTrigger.of(ProcessingTimeoutTrigger.of(...))"
             )
-        if not isinstance(inside, AfterCount | AfterWatermark | Never) or nested_trigger.refires:
+        plain = isinstance(inside, t.AfterCount | t.AfterWatermark | t.Never)
+        if not plain or nested_trigger.refires:
             raise UnsupportedError(
                 f"ProcessingTimeoutTrigger of the trigger {nested} of the model; give it a "
                 "CountTrigger, EventTimeTrigger, ProcessingTimeTrigger or NeverTrigger"
             )
         # The clock of the harness is a millisecond ahead of Flink's, see there.
-        timer = (AfterSilence if reset_timer_on_new_record else AfterProcessingTime)(by - 1)
+        timer = (AfterSilence if reset_timer_on_new_record else t.AfterProcessingTime)(by - 1)
         if should_clear_on_timeout:
-            trigger = Repeatedly(AfterFirst(nested, timer))
+            trigger = t.Repeatedly(t.AfterFirst(nested, timer))
         elif reset_timer_on_new_record:
-            trigger = Repeatedly(OrFinally(Repeatedly(timer), inside))
+            trigger = t.Repeatedly(t.OrFinally(t.Repeatedly(timer), inside))
         else:
-            trigger = Repeatedly(OrFinally(AfterEach(timer, Never()), inside))
+            trigger = t.Repeatedly(t.OrFinally(t.AfterEach(timer, t.Never()), inside))
         return Trigger(
             trigger,
             at_end=nested_trigger.at_end,

@@ -1,10 +1,8 @@
 """Flink's window assigners and evictors, each with what it is in the model.
 
-Source: Flink ``streaming.api.windowing.assigners``, ``streaming.api.windowing.evictors``,
-``TimeWindow``.
+Source: Flink ``streaming.api.windowing.assigners``, ``streaming.api.windowing.evictors``.
 """
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import ClassVar, Self
 
@@ -17,17 +15,15 @@ from beamlike.dialects.flink_triggers import (
     Trigger,
 )
 from beamlike.dialects.folds import Stamp
-from beamlike.dialects.stages import check_function, check_kind
+from beamlike.dialects.stages import check_function
 from beamlike.errors import WindowError
 from beamlike.model.extra_triggers import DeltaOf
 from beamlike.model.options import whole_number
-from beamlike.model.session_merging import merge_overlapping
 from beamlike.model.sessions import GapOf, Sessions
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import Never
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
-from beamlike.model.windows import IntervalWindow, bounds
 
 
 @attrs.frozen
@@ -48,14 +44,14 @@ def _offset(offset: DurationLike, period: DurationLike, name: str) -> int:
         or (isinstance(offset, timedelta) and offset < timedelta(0))
     )
     length = text.removeprefix("-") or (-offset if is_before else offset)  # type: ignore[operator]
-    at = duration_ms(length, f"{name} offset")
+    start = duration_ms(length, f"{name} offset")
     every = duration_ms(period, name)
-    if at >= every:
+    if start >= every:
         raise WindowError(
             f"{name} offset must be less than how often windows begin, got "
-            f"{show_duration(at)} and {show_duration(every)}"
+            f"{show_duration(start)} and {show_duration(every)}"
         )
-    return -at % every if is_before else at
+    return -start % every if is_before else start
 
 
 class _Windows:
@@ -156,58 +152,6 @@ class GlobalWindows:
     def create_with_end_of_stream_trigger() -> Assigner:
         """The window, which fires once, as the stream ends."""
         return Assigner(ModelGlobalWindows(), Trigger(Never(), at_end=True))
-
-
-# -- windows of an assigner of one's own -----------------------------------------------------
-
-
-@attrs.frozen
-class TimeWindow:
-    """A span ``[start, end)`` in milliseconds, which may be empty.
-
-    Raises:
-        WindowError: It ends before it begins, or a bound is no whole number.
-    """
-
-    start: int
-    end: int
-
-    def __attrs_post_init__(self) -> None:
-        if not isinstance(self.start, int) or not isinstance(self.end, int):
-            raise WindowError(
-                "TimeWindow needs its start and its end in milliseconds, such as "
-                f"TimeWindow(0, 60_000), got {self.start!r} and {self.end!r}"
-            )
-        if self.end < self.start:
-            raise WindowError(
-                f"TimeWindow({self.start}, {self.end}) ends before it begins; give the earlier "
-                "one first"
-            )
-
-
-def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[TimeWindow]]]:
-    """Each window that others make together, with those. They merge where they meet.
-
-    An empty one stretches nothing that it joins; alone it stays as it is.
-
-    Raises:
-        WindowingError: One of them is no `TimeWindow`.
-
-    Source: Flink ``TimeWindow.mergeWindows``.
-
-    >>> merge_windows([TimeWindow(0, 2), TimeWindow(1, 1), TimeWindow(4, 4)])
-    [(TimeWindow(start=0, end=2), [TimeWindow(start=0, end=2), TimeWindow(start=1, end=1)])]
-    """
-    return [
-        (TimeWindow(*bounds(merge.into)), [TimeWindow(*bounds(source)) for source in merge.sources])
-        for merge in merge_overlapping(map(_as_of_model, windows), touching=True)
-    ]
-
-
-def _as_of_model(window: TimeWindow) -> IntervalWindow:
-    check_kind("a window to merge", window, TimeWindow, "TimeWindow(0, 5)")
-    # Merging looks at bounds only, so an empty window needs no more than these.
-    return window  # type: ignore[return-value]
 
 
 @attrs.frozen

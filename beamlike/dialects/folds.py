@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from beamlike.model.combine import CombineFn
-from beamlike.model.combine.base import Around
+from beamlike.model.combine.base import Around, Listing
 
 
 class Record(NamedTuple):
@@ -21,11 +21,8 @@ class Record(NamedTuple):
         return f"{self.value!r} of stream {self.stream}" if self.stream else repr(self.value)
 
 
-class Elements(CombineFn):
+class Elements(Listing):
     """All elements in order of arrival, as a tuple; a subclass says what is made of them."""
-
-    def create(self) -> tuple[Any, ...]:
-        return ()
 
     def add(
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import attrs
 
-from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import Stream, put_into, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning, WindowingError
 from beamlike.extras import needs
@@ -107,11 +106,8 @@ def by_event_time(df: "DataFrame", timestamp: str, watermark: DurationLike | Non
 
 
 def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream:
-    """Elements stamped with their arrival, and the clock as watermark.
-
-    Args:
-        arrival: The column that has the time of arrival. None: the time of the micro-batch.
-        tick: How long nothing may come before the watermark follows the clock alone.
+    """Elements stamped with their arrival, by default the time of the micro-batch, and the clock as
+    watermark, which it follows alone once nothing has come for a ``tick``.
     """
     needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
@@ -134,12 +130,11 @@ def grouped(
     rows: Stream,
     strategy: WindowingStrategy,
     combine: CombineFn,
-    *,
-    key: str | Sequence[str],
+    key: Sequence[str],
     value: Sequence[str],
     returns: str | None,
-    render: Render = "retractions",
     options: GroupOptions,
+    render: Render = "retractions",
 ) -> "DataFrame":
     """Panes and drops, as `Stream.everything` has them, but an element that none of its windows
     took is in one row. The result is called ``value``; `aggregate_of` says of which type it is."""
@@ -152,7 +147,7 @@ def grouped(
             # One result as a window expires is what the dialect means.
             warnings.simplefilter("ignore", UnwiseStrategyWarning)
         result = windowed.group(
-            column_names(key, "key"),
+            key,
             {"value": aggregate_of(combine, value, returns)},
             window_input=value if by_element else (),
             render=render,
@@ -187,21 +182,15 @@ def before(instant: str, millis: int) -> str:
 
 def shown(
     everything: "DataFrame",
-    key: str | Sequence[str],
+    key: Sequence[str],
     *,
     kinds: Mapping[str, str],
     timestamp: str,
     **columns: str,
 ) -> "DataFrame":
-    """The columns of a dialect's rows. All that is said of them is written in SQL.
-
-    Args:
-        everything: Panes and drops.
-        key: The columns of the key.
-        kinds: What rows of other kinds than ``value`` and ``dropped`` are known by.
-        timestamp: Of a pane; a drop has that of its element.
-        columns: What differs in other columns. By default a pane has its value and the bounds of
-            its window, and a drop the reason and the element that it has.
+    """The columns of a dialect's rows, written in SQL: what rows of other kinds than ``value`` and
+    ``dropped`` are known by, the timestamp of a pane, and what differs in other columns. By default
+    a pane has its value and the bounds of its window, and a drop its reason and its element.
     """
     from pyspark.sql import functions as F
 
@@ -216,5 +205,4 @@ def shown(
         "element": "dropped.element",
         **columns,
     }
-    keys = column_names(key, "key")
-    return everything.select(*keys, *(F.expr(text).alias(name) for name, text in columns.items()))
+    return everything.select(*key, *(F.expr(text).alias(name) for name, text in columns.items()))

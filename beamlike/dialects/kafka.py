@@ -34,7 +34,7 @@ import attrs
 
 from beamlike.dialects.folds import Fold
 from beamlike.dialects.kafka_driver import CachingDriver, Driver
-from beamlike.dialects.kafka_store import ReadOnlySessionStore, SessionStore
+from beamlike.dialects.kafka_store import ReadOnlySessionStore
 from beamlike.dialects.kafka_table import KTable
 from beamlike.dialects.kafka_words import (
     UNNAMED,
@@ -59,7 +59,6 @@ __all__ = [
     "KTable",
     "Materialized",
     "ReadOnlySessionStore",
-    "SessionStore",
     "SessionWindowedCogroupedKStream",
     "SessionWindowedKStream",
     "SessionWindows",

@@ -4,7 +4,7 @@ Source: Kafka Streams ``TopologyTestDriver``, ``KStreamSessionWindowAggregate``,
 ``CachingSessionStore``, ``InMemoryTimeOrderedKeyValueChangeBuffer``.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -125,8 +125,8 @@ class Driver(DialectRun):
         self._stream_times = [MIN_TIMESTAMP] * table.streams
         self._buffer = None if table.suppressed is None else Buffer(table.suppressed)
         self._final: set[_Name] = set()
-        self.store: ReadOnlySessionStore = _LiveStore(self._sessions, table.retention)
-        """The sessions, to be asked for."""
+        self.store = ReadOnlySessionStore(self._sessions, table.retention)
+        """The sessions as they are whenever they are asked for."""
 
     @property
     def stream_time(self) -> int:
@@ -156,8 +156,8 @@ class Driver(DialectRun):
         return self._held_back(self._changes(key, value, timestamp, stream))
 
     def _changes(self, key: Hashable, value: Any, timestamp: InstantLike, stream: int) -> list[Row]:
-        at = event_time_ms(timestamp, "pipe_input timestamp")
-        if at < 0:
+        time_ms = event_time_ms(timestamp, "pipe_input timestamp")
+        if time_ms < 0:
             raise TimeError(
                 "pipe_input timestamp must be 0 ms or later, because records of Kafka have no "
                 f"negative ones, got {timestamp!r}"
@@ -168,11 +168,11 @@ class Driver(DialectRun):
                 f"{how_many(self._table.streams, 'stream')}, counted from 0, got {stream!r}"
             )
         if key is None:
-            return [Row("dropped", None, value, None, at, "null_key")]
-        self._stream_times[stream] = max(self._stream_times[stream], at)
+            return [Row("dropped", None, value, None, time_ms, "null_key")]
+        self._stream_times[stream] = max(self._stream_times[stream], time_ms)
         # No record closes what it joins. So it may come first, and must, where the store hides
         # sessions by the ends that were put into it: this one's is not yet.
-        updated = self._arrive(key, Record(key, value, stream), at)
+        updated = self._arrive(key, Record(key, value, stream), time_ms)
         closed = sorted(self._close(), key=_order)
         most = None if self._table.final is None else self._table.final.buffer.most
         if most is not None and sum(1 for _ in self._stage.windows()) > most:
@@ -187,26 +187,26 @@ class Driver(DialectRun):
         """
         return self.stream_time - self._table.keeps_closed
 
-    def _arrive(self, key: Any, record: Record, at: int) -> list[Row]:
+    def _arrive(self, key: Any, record: Record, time_ms: int) -> list[Row]:
         """The changes of the session that a record makes or makes longer; or why there are none."""
-        joined = [(at, at)]
-        for _, window, _ in self._stage.windows(key):
+        joined = [(time_ms, time_ms)]
+        for _, window, _ in self._stage.windows_of(key):
             first, last = self._bounds(window)
-            if first - self._gap <= at <= last + self._gap:
+            if first - self._gap <= time_ms <= last + self._gap:
                 joined.append((first, last))
         first, last = min(start for start, _ in joined), max(end for _, end in joined)
         stream_time = self._stream_times[record.stream]
         is_late = last + self._table.closes_after < stream_time
         outputs: tuple[Output, ...] = ()
         if not (is_late and self._reached() < stream_time):  # where the machine would take it
-            outputs = self._stage.arrive(key, record, at)
+            outputs = self._stage.arrive(key, record, time_ms)
         if is_late and not self._table.windows.answers_expired:
-            return [Row("dropped", key, record.value, (first, last), at, "expired_window")]
+            return [Row("dropped", key, record.value, (first, last), time_ms, "expired_window")]
         if is_late or any(isinstance(output.effect, Drop) for output in outputs):
             # It joins nothing and is not stored.
             combine = self._stage.combine
-            aggregate = combine.extract(combine.add(combine.create(), [record], [at]))
-            return [Row("value", key, aggregate, (at, at), at)]
+            aggregate = combine.extract(combine.add(combine.create(), [record], [time_ms]))
+            return [Row("value", key, aggregate, (time_ms, time_ms), time_ms)]
         return [self._row(output) for output in outputs]
 
     def _close(self) -> Iterable[Row]:
@@ -355,17 +355,6 @@ class Buffer:
         _, row = self._longest()
         del self._waiting[_name(row)]
         return row
-
-
-class _LiveStore(ReadOnlySessionStore):
-    """Sessions as they are whenever they are asked for."""
-
-    def __init__(self, sessions: Callable[[], Iterable[Session]], retention: int) -> None:
-        super().__init__((), retention)
-        self._sessions_now = sessions
-
-    def _sessions(self) -> Mapping[_Name, Session]:
-        return {(session.key, session.window): session for session in self._sessions_now()}
 
 
 def _without_needless(rows: list[Row]) -> list[Row]:

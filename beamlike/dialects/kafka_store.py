@@ -1,9 +1,9 @@
 """The sessions of a table, to be asked for: open ones, and closed ones for as long as they stay.
 
-Source: Kafka Streams ``SessionStore``, ``ReadOnlySessionStore``.
+Source: Kafka Streams ``ReadOnlySessionStore``.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import attrs
@@ -31,18 +31,14 @@ class ReadOnlySessionStore:
     key, if that is text or bytes, and then of its start.
 
     Args:
-        sessions: What is in it.
+        sessions: What is in it, whenever that is asked.
         retention: For how long it keeps sessions (ms), which decides how long its segments are.
 
     Source: Kafka Streams ``ReadOnlySessionStore``.
     """
 
-    def __init__(self, sessions: Iterable[Session], retention: int) -> None:
-        self.retention = retention
-        self._kept = {(session.key, session.window): session for session in sessions}
-
-    def _sessions(self) -> Mapping[tuple[Any, Bounds], Session]:
-        return self._kept
+    def __init__(self, sessions: Callable[[], Iterable[Session]], retention: int) -> None:
+        self._sessions, self.retention = sessions, retention
 
     @by_name("find_sessions", WindowingError, key=_KEY, earliest_end=_TIME, latest_start=_TIME)
     def find_sessions(
@@ -68,7 +64,11 @@ class ReadOnlySessionStore:
         least = _millis("find_sessions earliest_end", earliest_end)
         most = _millis("find_sessions latest_start", latest_start)
         sessions = self.fetch(key, to_key=to_key, backward=backward)
-        return [it for it in sessions if it.window[1] >= least and it.window[0] <= most]
+        return [
+            session
+            for session in sessions
+            if session.window[1] >= least and session.window[0] <= most
+        ]
 
     @by_name("find_sessions_ending", WindowingError, from_=_TIME, to=_TIME)
     def find_sessions_ending(
@@ -116,53 +116,13 @@ class ReadOnlySessionStore:
         """
         _check_key(key)
         window = _millis("fetch_session start", start), _millis("fetch_session end", end)
-        session = self._sessions().get((key, window))
-        return None if session is None else session.value
+        values = {(session.key, session.window): session.value for session in self._sessions()}
+        return values.get((key, window))
 
     def all(self, *, backward: bool = False) -> list[Session]:
         """The sessions of all keys."""
-        ordered = sorted(self._sessions().values(), key=_place)
+        ordered = sorted(self._sessions(), key=_place)
         return ordered[::-1] if backward else ordered  # those that are equal, too
-
-
-class SessionStore(ReadOnlySessionStore):
-    """Sessions that are put and removed.
-
-    A session is there as long as its end is less than ``retention`` behind the latest end that
-    was ever put.
-
-    Source: Kafka Streams ``SessionStore``.
-    """
-
-    def __init__(self, retention: int) -> None:
-        super().__init__((), retention)
-        self._latest: int | None = None
-
-    def put(self, key: Hashable, window: Bounds, value: Any) -> None:
-        """Keep a session; a value of None removes it.
-
-        Raises:
-            WindowingError: The key is None or cannot be hashed, or these are no bounds.
-        """
-        start, end = _bounds(window)
-        _check_key(key)
-        self._latest = end if self._latest is None else max(self._latest, end)
-        self._kept[key, (start, end)] = Session(key, (start, end), value)
-        self._kept = {
-            name: session
-            for name, session in self._kept.items()
-            if session.value is not None and session.window[1] > self._latest - self.retention
-        }
-
-    def remove(self, key: Hashable, window: Bounds) -> None:
-        """Remove a session, if it is there.
-
-        Raises:
-            WindowingError: The key is None or cannot be hashed, or these are no bounds.
-        """
-        bounds = _bounds(window)
-        _check_key(key)
-        self._kept.pop((key, bounds), None)
 
 
 def key_bytes(key: object) -> bytes:
@@ -175,16 +135,6 @@ def key_bytes(key: object) -> bytes:
 def _place(session: Session) -> tuple[int, bytes, int]:
     start, end = session.window
     return end, key_bytes(session.key), start
-
-
-def _bounds(window: Bounds) -> Bounds:
-    match window:
-        case (int(start), int(end)):
-            return start, end
-    raise WindowingError(
-        "window must be the times (ms) of a session's first and last record, such as (0, 60_000), "
-        f"got {window!r}"
-    )
 
 
 def _check_key(key: object) -> None:

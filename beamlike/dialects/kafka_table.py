@@ -9,24 +9,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 import attrs
 
 from beamlike.api.arguments import A_KEY, A_TIMESTAMP, column_names
+from beamlike.dialects import frames
 from beamlike.dialects.folds import Fold, Record
-from beamlike.dialects.frames import (
-    GroupOptions,
-    before,
-    by_event_time,
-    called_by_name,
-    grouped,
-    shown,
-)
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, TableParts
-from beamlike.dialects.kafka_words import (
-    Suppressed,
-)
+from beamlike.dialects.kafka_words import Suppressed
 from beamlike.dialects.stages import check_kind
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around
 from beamlike.model.time import DurationLike
+from beamlike.runtime.options import Render
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,13 +26,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class OfRecords(Around):
-    """A fold of records, given tuples of the key's columns, the value and perhaps the stream.
-
-    Args:
-        of: The fold.
-        keys: How many columns the key has.
-        numbered: Whether the number of the stream comes last.
-    """
+    """A fold of records, given as tuples of the key's columns, the value and perhaps the stream."""
 
     of: CombineFn
     keys: int
@@ -96,7 +82,7 @@ class KTable(TableParts):
         """
         return CachingDriver(self)
 
-    @called_by_name("KTable", key=A_KEY, timestamp=A_TIMESTAMP)
+    @frames.called_by_name("KTable", key=A_KEY, timestamp=A_TIMESTAMP)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -107,7 +93,7 @@ class KTable(TableParts):
         stream: str | None = None,
         returns: str | None = None,
         watermark: DurationLike | None = 0,
-        **options: Unpack[GroupOptions],
+        **options: Unpack[frames.GroupOptions],
     ) -> "DataFrame":
         """The table of a DataFrame's rows, streaming or bounded; see `beamlike.dialects.frames`.
 
@@ -170,20 +156,14 @@ class KTable(TableParts):
         if combine != Count():
             combine = OfRecords(combine, len(keys), stream is not None)
         as_changelog = not self.on_close
-        everything = grouped(
-            by_event_time(df, timestamp, watermark),
-            self.strategy,
-            combine,
-            key=keys,
-            value=columns,
-            returns=returns,
-            render="changelog" if as_changelog else "retractions",
-            options=options,
-        )
+        rows = frames.by_event_time(df, timestamp, watermark)
+        render: Render = "changelog" if as_changelog else "retractions"
+        parts = self.strategy, combine, keys, columns, returns
+        everything = frames.grouped(rows, *parts, options, render)
         is_tombstone = "change = 'delete'" if as_changelog else "false"
         window = "if(dropped IS NULL, window, dropped.window)"
-        last = before(f"{window}.`end`", self.windows.inactivity_gap + 1)
-        return shown(
+        last = frames.before(f"{window}.`end`", self.windows.inactivity_gap + 1)
+        return frames.shown(
             everything,
             keys,
             kinds={"tombstone": is_tombstone},

@@ -108,17 +108,8 @@ class Row:
     old: Any = None
 
 
-EVERY_KEY = object()
-"""In place of a key: all of them."""
-
-
-@attrs.frozen
-class SavedGrouping:
-    """The state of a stage: of every key, and of its clocks (ms)."""
-
-    states: Mapping[Hashable, KeyState]
-    watermark: int
-    clock: int
+SavedGrouping = tuple[Mapping[Hashable, KeyState], int, int]
+"""The state of a stage: of every key, and of its watermark and its clock (ms)."""
 
 
 class ElementwiseGrouping(MemoryStage):
@@ -146,7 +137,8 @@ class ElementwiseGrouping(MemoryStage):
         """
         check_key(key)
         parts = (None,) if windows is None else windows
-        return self.play(Arrive(tuple((key, Element(value, timestamp, it)) for it in parts)))
+        elements = tuple((key, Element(value, timestamp, window)) for window in parts)
+        return self.play(Arrive(elements))
 
     def advance(self, watermark: int) -> tuple[Output, ...]:
         """What comes out because of a watermark (ms). One that is not news changes nothing."""
@@ -159,11 +151,11 @@ class ElementwiseGrouping(MemoryStage):
 
     def saved(self) -> SavedGrouping:
         """The whole state, without its history."""
-        return SavedGrouping(self.states, self.watermark, self.clock)
+        return self.states, self.watermark, self.clock
 
     def resume(self, saved: SavedGrouping) -> None:
         """Go on from there."""
-        super().__init__(self._machine, saved.states, saved.watermark, saved.clock)
+        super().__init__(self._machine, *saved)
 
     def due(self) -> NextTimers:
         """When something happens next although no element comes, to any key."""
@@ -173,13 +165,15 @@ class ElementwiseGrouping(MemoryStage):
             min((timer.clock for timer in timers if timer.clock is not None), default=None),
         )
 
-    def windows(self, of: Hashable = EVERY_KEY) -> Iterator[tuple[Any, Window, WindowState]]:
-        """Every open window with its key and its state; or those of one key."""
-        check_key(of)
-        states = self._states
-        for key in states if of is EVERY_KEY else {of} & states.keys():
-            for window in sorted(states[key].windows, key=bounds):
-                yield key, window, states[key].windows[window]
+    def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:
+        """Every open window with its key and its state."""
+        return (window for key in self._states for window in self.windows_of(key))
+
+    def windows_of(self, key: Hashable) -> Iterator[tuple[Any, Window, WindowState]]:
+        """Every open window of a key, with the key and its state."""
+        check_key(key)
+        windows = self._states[key].windows if key in self._states else {}
+        return ((key, window, windows[window]) for window in sorted(windows, key=bounds))
 
 
 class DialectRun:

@@ -289,11 +289,3 @@ def test_sliding_windows_and_dynamic_gaps_go_by_the_clock_too() -> None:
         rows.append([(row.value, row.window) for row in harness.set_processing_time(50)])
 
     assert rows == [[(5, (0, 4)), (5, (2, 6))], [(5, (2, 7))]]
-
-
-def test_an_empty_window_joins_what_it_touches_and_stretches_nothing() -> None:
-    window = flink.TimeWindow
-
-    assert flink.merge_windows([window(2, 2), window(0, 2), window(5, 5)]) == [
-        (window(0, 2), [window(0, 2), window(2, 2)])
-    ]

@@ -209,7 +209,7 @@ def test_streams_that_are_aggregated_together_can_wait_for_the_close() -> None:
 def test_a_store_is_asked_forwards_and_backwards() -> None:
     early, late = Session("a", (0, 50_000), 2), Session("a", (70_000, 119_999), 1)
     other = Session("b", (119_000, 120_000), 3)
-    store = ReadOnlySessionStore([late, other, early], retention=100_000)
+    store = ReadOnlySessionStore(lambda: [late, other, early], retention=100_000)
 
     assert store.fetch("a", backward=True) == [late, early]
     assert store.fetch("a", to_key="b") == [early, late, other]

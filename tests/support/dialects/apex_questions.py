@@ -132,7 +132,7 @@ def recovered(case: DialectCase) -> Iterator[str]:
     operator = apex.WindowedOperator(
         None, Last(), keyed=case.keyed, storages=apex.Storages.all_of(apex.Storage.SPILLABLE)
     )
-    run, checkpoints = operator.run(), dict[int, bytes]()
+    run, checkpoints = operator.run(), dict[int, apex.OperatorCheckpoint]()
     for index, step in enumerate(case.steps):
         match step:
             case {"put": values}:
@@ -142,7 +142,7 @@ def recovered(case: DialectCase) -> Iterator[str]:
             case {"checkpoint": batch}:
                 checkpoints[batch] = run.checkpoint()
             case {"crash_and_recover_to": batch}:
-                run = operator.recover(checkpoints[batch], unpickle=True)
+                run = operator.recover(checkpoints[batch])
             case {"read": values}:
                 yield from _read(index, values, run)
             case _:
