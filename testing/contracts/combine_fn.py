@@ -20,7 +20,7 @@ from beamlike.errors import TestStreamError
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.time import InstantLike, instant_ms
-from beamlike.testing.contracts.values import ContractAssertionError
+from beamlike.testing.contracts.values import ContractAssertionError, UserFunctionRaised
 
 Equal = Callable[[Any, Any], bool]
 Elements = list[tuple[Any, int]]
@@ -113,10 +113,6 @@ _LAWS: Final = {
 begin with one word the first that is broken is reported."""
 
 
-class _Raised(Exception):
-    """The function raised. The text says in which call."""
-
-
 @attrs.frozen
 class _Accumulator:
     """An accumulator, and the elements that are in it."""
@@ -136,48 +132,42 @@ class _LawCheck:
 
     def laws(self, elements: Elements) -> None:
         try:
-            whole = self.add(self.create(), elements)
-            self._of_one(whole)
+            together = self.add(self.create(), elements)
+            self._of_one(together)
             for first, second in _cuts(len(elements)):
                 parts = elements[:first], elements[first:second], elements[second:]
-                self._of_parts(whole, *parts)
+                self._of_parts(together, *parts)
             if self.any_order:
                 backwards = self.add(self.create(), elements[::-1])
-                self._same("order", backwards, whole, a=elements, b=elements[::-1])
-        except _Raised as raised:
+                self._same("order", backwards, together, a=elements, b=elements[::-1])
+        except UserFunctionRaised as raised:
             self.broken.setdefault("raises", str(raised))
 
     def of_the_function(self) -> None:
-        if " at 0x" in str(self.fn):
-            self.broken.setdefault(
-                "words",
+        text = str(self.fn)
+        if " at 0x" in text:
+            self.broken["text"] = (
                 "str(fn) must be the same in every process, because saved state belongs to it, "
-                f"but it is {str(self.fn)!r}; leave __str__ as CombineFn has it, or write one",
+                f"but it is {text!r}; leave __str__ as CombineFn has it, or write one"
             )
         try:
-            copy = cloudpickle.loads(cloudpickle.dumps(self.fn))
+            copy = str(cloudpickle.loads(cloudpickle.dumps(self.fn)))
+            problem = "" if copy == text else f" it comes back as {copy!r} from {text!r}"
         except Exception as error:  # whatever a user's class raises
-            self.broken.setdefault(
-                "travels", f"the function must survive pickling, but: {_words(error)}"
-            )
-            return
-        if str(copy) != str(self.fn):
-            self.broken.setdefault(
-                "travels",
-                "the function must survive pickling, but it comes back as "
-                f"{str(copy)!r} from {str(self.fn)!r}",
-            )
+            problem = f": {_problem(error)}"
+        if problem:
+            self.broken["travels"] = f"the function must survive pickling, but{problem}"
 
-    def _of_one(self, whole: _Accumulator) -> None:
-        a, result = whole.elements, self.result(whole)
-        self._same("neutral", self.merge(self.create(), whole), result, a=a)
-        self._same("neutral after", self.merge(whole, self.create()), result, a=a)
-        self._same("extract", whole, result, a=a)
-        saved = _Accumulator(cloudpickle.loads(_bytes(whole.value)), a)
-        self._same("saved", saved, whole, a=a)
+    def _of_one(self, together: _Accumulator) -> None:
+        a, result = together.elements, self.result(together)
+        self._same("neutral", self.merge(self.create(), together), result, a=a)
+        self._same("neutral after", self.merge(together, self.create()), result, a=a)
+        self._same("extract", together, result, a=a)
+        saved = _Accumulator(cloudpickle.loads(_bytes(together.value)), a)
+        self._same("saved", saved, together, a=a)
 
-    def _of_parts(self, whole: _Accumulator, a: Elements, b: Elements, c: Elements) -> None:
-        result, rest = self.result(whole), [*b, *c]
+    def _of_parts(self, together: _Accumulator, a: Elements, b: Elements, c: Elements) -> None:
+        result, rest = self.result(together), [*b, *c]
         of_a, of_rest = self.add(self.create(), a), self.add(self.create(), rest)
         self._same("bundles", self.add(of_a, rest), result, a=a, rest=rest)
         self._same("merge", self.merge(of_a, of_rest), result, a=a, rest=rest)
@@ -201,53 +191,52 @@ class _LawCheck:
     # Calls of the function, each watched for what it changes.
 
     def create(self) -> _Accumulator:
-        return _Accumulator(self._watched("create", self.fn.create), [])
+        return _Accumulator(self._watched("create", self.fn.create, []), [])
 
     def add(self, accumulator: _Accumulator, elements: Elements) -> _Accumulator:
         values, times = [value for value, _ in elements], [time for _, time in elements]
         held = accumulator.elements
-        what = f"add of {_show(elements)} to the accumulator of {_show(held)}"
-        added = self._watched(
-            what, lambda: self.fn.add(accumulator.value, values, times), add=accumulator.value
+        call = f"add of {_show(elements)} to the accumulator of {_show(held)}"
+        added = self._watched(call, self.fn.add, [accumulator.value], values, times)
+        is_same = len(values) == len(elements) and all(
+            value is before for value, (before, _) in zip(values, elements, strict=True)
         )
-        if _changed(values, [value for value, _ in elements]) or times != [t for _, t in elements]:
+        if not is_same or times != [time for _, time in elements]:
             self.broken.setdefault(
-                "given", f"add must leave the values as they were, but {what} changed them"
+                "values", f"add must leave the values as they were, but {call} changed them"
             )
         return _Accumulator(added, [*held, *elements])
 
     def merge(self, first: _Accumulator, second: _Accumulator) -> _Accumulator:
         a, b = first.elements, second.elements
-        what = f"merge of the accumulators of {_show(a)} and {_show(b)}"
-        values = first.value, second.value
-        merged = self._watched(what, lambda: self.fn.merge(*values), merge=values)
+        call = f"merge of the accumulators of {_show(a)} and {_show(b)}"
+        merged = self._watched(call, self.fn.merge, [first.value, second.value])
         return _Accumulator(merged, [*a, *b])
 
     def compact(self, accumulator: _Accumulator) -> _Accumulator:
-        value, held = accumulator.value, accumulator.elements
-        what = f"compact of the accumulator of {_show(held)}"
-        compacted = self._watched(what, lambda: self.fn.compact(value), compact=value)
-        return _Accumulator(compacted, held)
+        call = f"compact of the accumulator of {_show(accumulator.elements)}"
+        compacted = self._watched(call, self.fn.compact, [accumulator.value])
+        return _Accumulator(compacted, accumulator.elements)
 
     def result(self, accumulator: _Accumulator) -> Any:
-        value = accumulator.value
-        what = f"extract of {reprlib.repr(value)}"
-        return self._watched(what, lambda: self.fn.extract(value), extract=value)
+        call = f"extract of {reprlib.repr(accumulator.value)}"
+        return self._watched(call, self.fn.extract, [accumulator.value])
 
-    def _watched(self, what: str, call: Callable[[], Any], **given: Any) -> Any:
-        before = _bytes(given)
+    def _watched(
+        self, call: str, verb: Callable[..., Any], accumulators: Sequence[Any], *elements: Any
+    ) -> Any:
+        before = _bytes(accumulators)
         try:
-            out = call()
+            answer = verb(*accumulators, *elements)
         except Exception as error:  # whatever a user's function raises
-            raise _Raised(f"{what} raised {_words(error)}") from error
-        changed = _bytes(given) != before
-        for verb in given:
-            if changed:
-                self.broken.setdefault(
-                    f"{verb} changes",
-                    f"{verb} must leave its arguments as they were, but {what} changed one",
-                )
-        return out
+            raise UserFunctionRaised(f"{call} raised {_problem(error)}") from error
+        if _bytes(accumulators) != before:
+            name = call.partition(" ")[0]
+            self.broken.setdefault(
+                f"{name} changes",
+                f"{name} must leave its arguments as they were, but {call} changed one",
+            )
+        return answer
 
 
 def _cuts(size: int) -> Iterator[tuple[int, int]]:
@@ -264,18 +253,15 @@ def _bytes(accumulators: Any) -> bytes:
             return pickle.dumps(accumulators)
         return bytes(cloudpickle.dumps(accumulators))
     except Exception as error:  # whatever a user's class raises
-        raise _Raised(f"accumulators must survive pickling, but: {_words(error)}") from error
-
-
-def _changed(now: Sequence[Any], before: Sequence[Any]) -> bool:
-    return len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
+        text = f"accumulators must survive pickling, but: {_problem(error)}"
+        raise UserFunctionRaised(text) from error
 
 
 def _show(elements: Elements) -> str:
     return reprlib.repr([value for value, _ in elements])
 
 
-def _words(error: Exception) -> str:
+def _problem(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 

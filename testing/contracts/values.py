@@ -22,14 +22,7 @@ class ContractAssertionError(AssertionError):
 
     @classmethod
     def refuse(cls, thing: object, broken: Sequence[str], rule: str, kind: str) -> None:
-        """Raise it if something is broken.
-
-        Args:
-            thing: What breaks its contract.
-            broken: The sentences.
-            rule: What this contract calls a rule.
-            kind: What the contract is of.
-        """
+        """Raise it if something is broken: a ``rule`` of things of a ``kind``."""
         if broken:
             rules = f"a {rule}" if len(broken) == 1 else f"{len(broken)} {rule}s"
             lines = "\n".join(f"  - {sentence}" for sentence in broken)

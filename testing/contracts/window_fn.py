@@ -7,16 +7,18 @@ A failure has one sentence for each broken rule, with an example.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from random import Random
 from typing import Any, Final
 
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.model.time import InstantLike, instant_ms, show_duration
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, InstantLike, instant_ms, show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
-from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.model.windows import GlobalWindow, IntervalWindow, Window
 from beamlike.testing.contracts.values import (
     ContractAssertionError,
     UserFunctionRaised,
@@ -24,43 +26,142 @@ from beamlike.testing.contracts.values import (
     short,
     value_rules,
 )
-from beamlike.testing.contracts.window_fn_cases import (
-    Sizes,
-    WindowFnCase,
-    call,
-    listed,
-    within_time,
-)
 from beamlike.testing.spelling import instant_code
 
+Sizes = Mapping[IntervalWindow, int]
+"""Windows to merge, each with the number of elements that it holds."""
 
-def broken_rules(case: WindowFnCase) -> list[str]:
+_SETS: Final = tuple(size for size in (1, 2, 3, 4, 6, 9) for _ in range(25))
+"""The sizes of the random sets of windows that are merged, besides all of them. They are drawn
+with a fixed seed, so that a check is the same each time."""
+
+
+@attrs.frozen(slots=False)
+class _WindowFnCase:
+    """A window function, the elements to try it on, and what is asked of it."""
+
+    fn: WindowFn
+    elements: list[tuple[int, Any]]
+    contains: bool
+    any_order: bool
+
+    @cached_property
+    def assigned(self) -> list[tuple[tuple[int, Any], tuple[Window, ...]]]:
+        """Each element with its windows."""
+        return [(element, self.ask(element)) for element in self.elements]
+
+    @cached_property
+    def times_of(self) -> dict[IntervalWindow, list[int]]:
+        """Each window before any merging, in order, with the times of its elements."""
+        times: dict[IntervalWindow, list[int]] = {}
+        for (time, _), windows in self.assigned:
+            for window in windows:
+                if isinstance(window, IntervalWindow):
+                    times.setdefault(window, []).append(within_time(time))
+        return dict(sorted(times.items()))
+
+    @cached_property
+    def sets(self) -> list[dict[IntervalWindow, int]]:
+        """Windows to merge, each set in order, small ones first."""
+        random, every = Random(0), list(self.times_of)
+        samples = {tuple(sorted(random.sample(every, n))) for n in _SETS if n < len(every)}
+        sets = [*sorted(samples, key=lambda sample: (len(sample), sample)), every]
+        return [self.sizes(windows) for windows in sets]
+
+    def sizes(self, windows: Iterable[IntervalWindow]) -> dict[IntervalWindow, int]:
+        """The windows with the number of their own elements."""
+        return {window: len(self.times_of[window]) for window in windows}
+
+    def ask(self, element: tuple[int, Any]) -> tuple[Window, ...]:
+        try:
+            return self.fn.assign(*element)
+        except Exception as error:
+            raise UserFunctionRaised(f"{call(element)} raises {error!r}") from error
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the machine asks `merge_sized` for a plan."""
+        return isinstance(self.fn, MergingWindowFn) and self.fn.needs_sizes
+
+    def plan(self, sizes: Sizes, *, as_iterator: bool = False) -> tuple[Merge, ...]:
+        """The plan for these windows, asked for as the machine does."""
+        assert isinstance(self.fn, MergingWindowFn)
+        try:
+            if self.fn.needs_sizes:
+                return tuple(self.fn.merge_sized(dict(sizes)))
+            return tuple(self.fn.merge(iter(list(sizes)) if as_iterator else tuple(sizes)))
+        except Exception as error:
+            shown = f"an iterator over {listed(sizes)}" if as_iterator else self.shown(sizes)
+            raise UserFunctionRaised(f"{self.asked} raises {error!r} for {shown}") from error
+
+    @property
+    def asked(self) -> str:
+        """The name of the method that makes plans."""
+        return "merge_sized" if self.is_sized else "merge"
+
+    def shown(self, sizes: Sizes) -> str:
+        """Windows in words, with the numbers of their elements if plans depend on them."""
+        if not self.is_sized or not sizes:
+            return listed(sizes)
+        return ", ".join(f"{window} with {size}" for window, size in sizes.items())
+
+    def refuse_nothing(self) -> None:
+        """Refuse a check that could not fail: no element has a window, or no windows merge."""
+        if not any(windows for _, windows in self.assigned):
+            raise TestStreamError(
+                f"check_window_fn has nothing to check: {self.fn} assigns no window to any of "
+                "these timestamps and values; give some to which it does"
+            )
+        if isinstance(self.fn, MergingWindowFn) and not any(map(self.plan, self.sets)):
+            raise TestStreamError(
+                f"check_window_fn saw no merge: {self.fn} leaves the windows of these timestamps "
+                "and values as they are; give some that lie closer together"
+            )
+
+
+def within_time(timestamp: int) -> int:
+    """The time (ms) that windows are asked for: elements of the last day of time belong to the
+    instant before it."""
+    return min(timestamp, END_OF_GLOBAL_WINDOW)
+
+
+def call(element: tuple[int, Any]) -> str:
+    """The question for an element's windows, as code."""
+    time, value = element
+    return f"assign({instant_code(time)}{'' if value is None else f', {short(value)}'})"
+
+
+def listed(windows: Iterable[Window]) -> str:
+    """Windows in words."""
+    return ", ".join(map(str, windows)) or "no windows"
+
+
+def broken_rules(case: _WindowFnCase) -> list[str]:
     """One sentence for each rule that the case breaks."""
-    broken = broken_by(case.fn, value_rules(pickle.dumps)) + broken_by(case, _OF_VALUES)
-    unanswered = broken_by(case, [_answers])
-    if unanswered:
+    broken = broken_by(case.fn, value_rules(pickle.dumps))
+    broken += broken_by(case, [_is_compatible_with_itself, _says_whether_it_merges])
+    if unanswered := broken_by(case, [_answers]):
         return broken + unanswered
-    broken += broken_by(case, _OF_ASSIGN)
+    of_assign = [_assigns_the_same, _assigns_each_once, _contains, _keeps_the_longest]
+    broken += broken_by(case, of_assign)
     if isinstance(case.fn, MergingWindowFn):
         # What an unsound plan does to windows says nothing more.
-        broken += broken_by(case, [_plans_are_sound]) or broken_by(case, _OF_PLANS)
+        of_plans = [_takes_any_collection, _ignores_order, _is_complete, _merges_in_steps]
+        broken += broken_by(case, [_plans_are_sound]) or broken_by(case, of_plans)
     if not broken:
         case.refuse_nothing()
     return broken
 
 
-Rule = Callable[[WindowFnCase], Iterator[str]]
-
-
 # -- the function as a value -----------------------------------------------------------------
 
 
-def _is_compatible_with_itself(case: WindowFnCase) -> Iterator[str]:
+def _is_compatible_with_itself(case: _WindowFnCase) -> Iterator[str]:
     if case.fn.compatible_with(case.fn) is not True:
         yield "it is not compatible_with itself"
 
 
-def _says_whether_it_merges(case: WindowFnCase) -> Iterator[str]:
+def _says_whether_it_merges(case: _WindowFnCase) -> Iterator[str]:
     has_merge = isinstance(case.fn, MergingWindowFn)
     if case.fn.is_merging != has_merge:
         derived = "is" if has_merge else "is not"
@@ -71,13 +172,10 @@ def _says_whether_it_merges(case: WindowFnCase) -> Iterator[str]:
         )
 
 
-_OF_VALUES: Final[Sequence[Rule]] = (_is_compatible_with_itself, _says_whether_it_merges)
-
-
 # -- assign ----------------------------------------------------------------------------------
 
 
-def _answers(case: WindowFnCase) -> Iterator[str]:
+def _answers(case: _WindowFnCase) -> Iterator[str]:
     merging = isinstance(case.fn, MergingWindowFn)
     kinds = (IntervalWindow,) if merging else (IntervalWindow, GlobalWindow)
     for element, windows in case.assigned:
@@ -88,11 +186,11 @@ def _answers(case: WindowFnCase) -> Iterator[str]:
             if type(window) not in kinds:
                 yield (
                     f"{call(element)} answers {short(window)}, which is no "
-                    f"{' or '.join(kind.__name__ for kind in kinds)}; hosts keep bounds only"
+                    f"{' or '.join(cls.__name__ for cls in kinds)}; hosts keep bounds only"
                 )
 
 
-def _assigns_the_same(case: WindowFnCase) -> Iterator[str]:
+def _assigns_the_same(case: _WindowFnCase) -> Iterator[str]:
     for element, windows in case.assigned:
         again = case.ask(element)
         if again != windows:
@@ -102,7 +200,7 @@ def _assigns_the_same(case: WindowFnCase) -> Iterator[str]:
             )
 
 
-def _assigns_each_once(case: WindowFnCase) -> Iterator[str]:
+def _assigns_each_once(case: _WindowFnCase) -> Iterator[str]:
     for element, windows in case.assigned:
         if len(set(windows)) < len(windows):
             yield (
@@ -111,7 +209,7 @@ def _assigns_each_once(case: WindowFnCase) -> Iterator[str]:
             )
 
 
-def _contains(case: WindowFnCase) -> Iterator[str]:
+def _contains(case: _WindowFnCase) -> Iterator[str]:
     if not case.contains:
         return
     for element, windows in case.assigned:
@@ -123,7 +221,7 @@ def _contains(case: WindowFnCase) -> Iterator[str]:
                 )
 
 
-def _keeps_the_longest(case: WindowFnCase) -> Iterator[str]:
+def _keeps_the_longest(case: _WindowFnCase) -> Iterator[str]:
     try:
         longest = case.fn.longest_own_window
     except Exception as error:
@@ -147,25 +245,17 @@ def _keeps_the_longest(case: WindowFnCase) -> Iterator[str]:
                 )
 
 
-_OF_ASSIGN: Final[Sequence[Rule]] = (
-    _assigns_the_same,
-    _assigns_each_once,
-    _contains,
-    _keeps_the_longest,
-)
-
-
 # -- merge -----------------------------------------------------------------------------------
 
 
-def _plans_are_sound(case: WindowFnCase) -> Iterator[str]:
+def _plans_are_sound(case: _WindowFnCase) -> Iterator[str]:
     for window_set in case.sets:
         plan = case.plan(window_set)
         for sentence in _unsound(case, window_set, plan):
             yield f"{case.asked} of {case.shown(window_set)}: {sentence}"
 
 
-def _unsound(case: WindowFnCase, sizes: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
+def _unsound(case: _WindowFnCase, sizes: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
     wrong = next((merge for merge in plan if not isinstance(merge, Merge)), None)
     if wrong is not None:
         yield f"answers {short(wrong)}, which is no Merge"
@@ -195,7 +285,7 @@ def _unsound(case: WindowFnCase, sizes: Sizes, plan: tuple[Merge, ...]) -> Itera
         yield from _lost(case, merge)
 
 
-def _lost(case: WindowFnCase, merge: Merge) -> Iterator[str]:
+def _lost(case: _WindowFnCase, merge: Merge) -> Iterator[str]:
     for source in merge.sources if case.contains else ():
         for time in case.times_of.get(source, ()):
             if not merge.into.start <= time < merge.into.end:
@@ -205,7 +295,7 @@ def _lost(case: WindowFnCase, merge: Merge) -> Iterator[str]:
                 )
 
 
-def _takes_any_collection(case: WindowFnCase) -> Iterator[str]:
+def _takes_any_collection(case: _WindowFnCase) -> Iterator[str]:
     if case.is_sized:
         return  # sizes come in a mapping always
     for window_set in case.sets:
@@ -216,7 +306,7 @@ def _takes_any_collection(case: WindowFnCase) -> Iterator[str]:
             )
 
 
-def _ignores_order(case: WindowFnCase) -> Iterator[str]:
+def _ignores_order(case: _WindowFnCase) -> Iterator[str]:
     random = Random(0)
     for window_set in case.sets:
         for reordered in _other_orders(window_set, random):
@@ -234,9 +324,9 @@ def _other_orders(window_set: Sizes, random: Random) -> list[Sizes]:
     return [{window: window_set[window] for window in order} for order in orders]
 
 
-def _is_complete(case: WindowFnCase) -> Iterator[str]:
+def _is_complete(case: _WindowFnCase) -> Iterator[str]:
     for window_set in case.sets:
-        left = _Homes(case).settle([window_set]).held()
+        _, left = _settled(case, [window_set])
         if case.plan(left):
             yield (
                 f"{case.asked} of {case.shown(window_set)} leaves {case.shown(left)}, and these it "
@@ -244,13 +334,13 @@ def _is_complete(case: WindowFnCase) -> Iterator[str]:
             )
 
 
-def _merges_in_steps(case: WindowFnCase) -> Iterator[str]:
+def _merges_in_steps(case: _WindowFnCase) -> Iterator[str]:
     random = Random(0)
     for window_set in case.sets:
-        together = _Homes(case).settle([window_set]).home
+        together, _ = _settled(case, [window_set])
         reordered = _other_orders(window_set, random) if case.any_order else []
         for arriving in (window_set, *reordered):
-            apart = _Homes(case).settle({window: arriving[window]} for window in arriving).home
+            apart, _ = _settled(case, ({window: arriving[window]} for window in arriving))
             moved = next(
                 (window for window in window_set if apart[window] != together[window]), None
             )
@@ -264,40 +354,23 @@ def _merges_in_steps(case: WindowFnCase) -> Iterator[str]:
                 )
 
 
-_OF_PLANS: Final[Sequence[Rule]] = (
-    _takes_any_collection,
-    _ignores_order,
-    _is_complete,
-    _merges_in_steps,
-)
-
-
-@attrs.define
-class _Homes:
-    """Where each window ends up as bundles arrive, and how many elements it brought there."""
-
-    case: WindowFnCase
-    home: dict[IntervalWindow, IntervalWindow] = attrs.field(factory=dict)
-    brought: dict[IntervalWindow, int] = attrs.field(factory=dict)
-
-    def settle(self, bundles: Iterable[Sizes]) -> "_Homes":
-        for bundle in bundles:
-            self.home |= {window: window for window in bundle}
-            self.brought |= bundle
-            moved = {
-                source: merge.into
-                for merge in self.case.plan(self.held())
-                for source in merge.sources
-            }
-            self.home = {window: moved.get(now, now) for window, now in self.home.items()}
-        return self
-
-    def held(self) -> dict[IntervalWindow, int]:
-        """The windows that are left, in order, with all the elements that they hold."""
-        held: dict[IntervalWindow, int] = {}
-        for window, now in self.home.items():
-            held[now] = held.get(now, 0) + self.brought[window]
-        return dict(sorted(held.items()))
+def _settled(
+    case: _WindowFnCase, bundles: Iterable[Sizes]
+) -> tuple[dict[IntervalWindow, IntervalWindow], Sizes]:
+    """Where each window ends up as bundles arrive; and the windows that are left, in order, with
+    all the elements that they hold."""
+    home: dict[IntervalWindow, IntervalWindow] = {}
+    held: Sizes = {}
+    for bundle in bundles:
+        home |= {window: window for window in bundle}
+        arrived = dict(sorted((Counter(held) + Counter(bundle)).items()))
+        moved = {source: merge.into for merge in case.plan(arrived) for source in merge.sources}
+        home = {window: moved.get(now, now) for window, now in home.items()}
+        sizes: Counter[IntervalWindow] = Counter()
+        for window, size in arrived.items():
+            sizes[moved.get(window, window)] += size
+        held = dict(sorted(sizes.items()))
+    return home, held
 
 
 def _groups(plan: Iterable[Merge]) -> set[tuple[frozenset[IntervalWindow], IntervalWindow]]:
@@ -362,5 +435,5 @@ def check_window_fn(
         raise TestStreamError(
             "check_window_fn has nothing to check: give at least one timestamp and one value"
         )
-    case = WindowFnCase(window_fn, elements, windows_contain_timestamps, any_arrival_order)
+    case = _WindowFnCase(window_fn, elements, windows_contain_timestamps, any_arrival_order)
     WindowFnAssertionError.refuse(window_fn, broken_rules(case), "rule", "window functions")
