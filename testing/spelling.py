@@ -1,12 +1,12 @@
 """Instants, windows and timestamped values as a test writes them, in both directions."""
 
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of
 from beamlike.errors import TestStreamError, TimeError
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.time import (
     DurationLike,
     InstantLike,
@@ -16,7 +16,7 @@ from beamlike.model.time import (
     show_instant,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
-from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.script import Script, ScriptStep
 
 WindowLike = IntervalWindow | GlobalWindow | BoundedWindow | tuple[InstantLike, InstantLike] | str
 """A window, its two bounds as ``("00:00:00", "00:11:00")``, or ``"global"``."""
@@ -109,27 +109,28 @@ def script_code(steps: Script) -> str:
     """The steps of a test stream as the calls that make them."""
     calls, clock = [], 0
     for step in steps:
-        match step:
-            case Arrive() as arrive:
-                timed = [(repr(element.value), element.timestamp) for _, element in arrive.elements]
-                verb, arguments = arrival_code(timed)
-                calls.append(f".{verb}({', '.join(arguments)})")
-            case AdvanceWatermark(to):
-                calls.append(f".advance_watermark_to({instant_code(to)})")
-            case AdvanceClock(to):
-                calls.append(f".advance_processing_time({duration_code(to - clock)})")
-                clock = to
+        verb, arguments = step_call(step, clock, lambda _, element: repr(element.value))
+        calls.append(f".{verb}({', '.join(arguments)})")
+        clock = step.to if isinstance(step, AdvanceClock) else clock
     return "".join(calls)
 
 
-def arrival_code(elements: Sequence[tuple[str, int]]) -> tuple[str, list[str]]:
-    """The verb that adds elements, each as code with its time (ms), and its arguments."""
-    times = {time for _, time in elements}
-    if len(times) != 1:
-        return "add_elements", [
-            f"TimestampedValue({code}, {instant_code(time)})" for code, time in elements
-        ]
-    return "add_elements_at_time", [*map(instant_code, times), *(code for code, _ in elements)]
+def step_call(
+    step: ScriptStep, clock: int, show: Callable[[Any, Element], str]
+) -> tuple[str, list[str]]:
+    """The verb of a step and its arguments as code, where the clock stood before (ms)."""
+    match step:
+        case AdvanceWatermark(to):
+            return "advance_watermark_to", [instant_code(to)]
+        case AdvanceClock(to):
+            return "advance_processing_time", [duration_code(to - clock)]
+    timed = [(show(*element), element[1].timestamp) for element in step.elements]
+    times = {time for _, time in timed}
+    if len(times) == 1:
+        return "add_elements_at_time", [*map(instant_code, times), *(code for code, _ in timed)]
+    return "add_elements", [
+        f"TimestampedValue({code}, {instant_code(time)})" for code, time in timed
+    ]
 
 
 def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:

@@ -70,21 +70,15 @@ def strategy_of(words: Mapping[str, Any]) -> WindowingStrategy:
 class Captured:
     """What a key got, and what came out of it.
 
-    Args:
-        stage: The grouping.
-        key: The key, as a scenario has it.
-        strategy: The grouping's.
-        aggregation: The name of what the scenario makes of the elements.
-        script: What happened, from the key's first element on.
-        record: The record of the key's shard.
-        stopped: Whether the shard stepped on without a record.
+    The script is what happened from the key's first element on, and the record that of its shard,
+    which may have ``stopped``: then the shard stepped on without it.
     """
 
     stage: SavedStage
+    script: Script
     key: Any
     strategy: WindowingStrategy
     aggregation: str
-    script: Script
     record: StateRecord
     stopped: bool
 
@@ -124,28 +118,19 @@ class Captured:
         return tidy if _effects(tidy.run) == _effects(run) else self
 
     def shrunk_to(self, number: int) -> "Captured":
-        """The least of the script that shows one of the panes and drops.
-
-        Args:
-            number: Its place among `run`'s outputs, from 1.
-
-        Raises:
-            StateError: There is no such output.
-        """
+        """The least of the script that shows one of the `results`, by its number."""
         outputs = _effects(self.run)
         if not 1 <= number <= len(outputs):
             raise StateError(f"there is no result {number}: there are {len(outputs)}, from 1 on")
         wanted = outputs[number - 1]
         grouping = Grouping(self.strategy, self._combine)
-        script = shrunk(self.script, lambda it: wanted in _effects(run_in_memory(grouping, it)))
+        script = shrunk(
+            self.script, lambda shorter: wanted in _effects(run_in_memory(grouping, shorter))
+        )
         return attrs.evolve(self, script=script)
 
     def document(self, **texts: str) -> dict[str, Any]:
-        """The scenario, as `beamlike replay` reads it.
-
-        Args:
-            texts: ``title``, ``notes`` and the like.
-        """
+        """The scenario, as `beamlike replay` reads it, with a ``title``, ``notes`` and the like."""
         notes = [texts.pop("notes")] if "notes" in texts else []
         if self.record.since is not None:
             since = show_instant(self.record.since.watermark)
@@ -215,21 +200,20 @@ def capture(
             "that each shard may keep, and capture what comes from then on"
         )
     for read in (_by_json, _by_text):
-        found = [
+        having = [
             (stage, shard, record)
             for stage, shard, record in recorded
             if any(pc.any(read(key, step.rows)).as_py() for step in record.steps)
         ]
-        if len({stage.name for stage, _, _ in found}) > 1:
-            names = ", ".join(repr(stage.name) for stage, _, _ in found)
+        if len({stage.name for stage, _, _ in having}) > 1:
+            names = ", ".join(repr(stage.name) for stage, _, _ in having)
             raise StateError(f"the groupings {names} have the key {key!r}; choose one by its name")
-        if found:
-            (stage, shard, record), *_ = found
+        if having:
+            (stage, shard, record), *_ = having
             steps = list(_steps(stage, record, partial(read, key)))
             now = ShardMoment(shard.at.watermark, shard.at.clock)
-            script, key_shown, strategy = _scripted(stage, steps, column, shown)
-            stopped = record.until != now
-            return Captured(stage, key_shown, strategy, aggregation, script, record, stopped)
+            scripted = _scripted(stage, steps, column, shown)
+            return Captured(stage, *scripted, aggregation, record, record.until != now)
     rows = sum(step.rows.num_rows for _, _, record in recorded for step in record.steps)
     raise StateError(
         f"no row of the key {key!r} is in the record, which has {rows:,} rows of other keys; "
@@ -261,12 +245,12 @@ class _Step:
 
 
 def _steps(
-    stage: SavedStage, record: StateRecord, own: Callable[[pa.Table], pa.Array]
+    stage: SavedStage, record: StateRecord, of_key: Callable[[pa.Table], pa.Array]
 ) -> Iterator[_Step]:
     """The steps of a shard from the first row of a key on, with the rows of this key."""
     began, known = False, None
     for step in record.steps:
-        rows = step.rows.filter(own(step.rows))
+        rows = step.rows.filter(of_key(step.rows))
         began = began or rows.num_rows > 0
         judged_at, after = step.judged_at, step.after
         if rows.num_rows:
@@ -276,14 +260,14 @@ def _steps(
                 begins, *after_it = (rows.column(name)[0].as_py() for name in OWN)
                 judged_at, known = max(judged_at, begins), (KeyClock(*after_it), step.key_clock)
             if known is not None:
-                after = _own(after, *known)
+                after = _moment_of_key(after, *known)
         if began:
             yield _Step(judged_at, after, rows)
-    until = record.until if known is None else _own(record.until, *known)
+    until = record.until if known is None else _moment_of_key(record.until, *known)
     yield _Step(until.watermark, until, pa.table({}))
 
 
-def _own(moment: ShardMoment, key: KeyClock, source: SourceClock) -> ShardMoment:
+def _moment_of_key(moment: ShardMoment, key: KeyClock, source: SourceClock) -> ShardMoment:
     """The clocks of a key that has a watermark of its own, when its shard stands there."""
     return ShardMoment(max(moment.watermark, key.at(source, moment.clock).watermark), moment.clock)
 
@@ -330,10 +314,10 @@ def _values(column: str | None, hide: "_Hide") -> Callable[[pa.Table], Iterator[
                 known = ", ".join(map(repr, columns)) or "none"
                 raise StateError(f"the grouping reads no column {column!r}; it reads {known}")
             columns = {column: columns[column]}
-        found = rows_of(columns) if columns else None
+        plain = rows_of(columns) if columns else None
         for index in range(rows.num_rows):
             number = next(numbers)
-            value = number if found is None else found[index]
+            value = number if plain is None else plain[index]
             if isinstance(value, dict) and len(value) == 1:
                 (value,) = value.values()
             yield hide(value, number)
@@ -349,29 +333,20 @@ def _hidden(shown: Shown) -> _Hide:
     equal, and nothing can be looked up."""
     salt = secrets.token_bytes(16)
 
-    def digest(value: Any, number: int) -> str:
-        text = json.dumps(_plain(value), sort_keys=True)
+    def written(value: Any, number: int) -> Any:
+        if shown == "number":
+            return number
+        plain = json.loads(json.dumps(value, default=str))  # what JSON has nothing for, as a text
+        if shown == "keep":
+            return plain
+        text = json.dumps(plain, sort_keys=True)
         return hashlib.blake2b(text.encode(), key=salt, digest_size=6).hexdigest()
 
-    ways: dict[Shown, _Hide] = {
-        "keep": lambda value, number: _plain(value),
-        "hash": digest,
-        "number": lambda value, number: number,
-    }
-    return ways[shown]
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON has it; what it has nothing for, as a text."""
-    return json.loads(json.dumps(value, default=str))
+    return written
 
 
 def _check_ends_are_known(strategy: WindowingStrategy, column: str | None, shown: Shown) -> None:
-    """Refuse values that do not say which elements end a session.
-
-    Raises:
-        StateError: They are not those of one column as they are.
-    """
+    """Refuse values that do not say which elements end a session."""
     window_fn = strategy.window_fn
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
         return

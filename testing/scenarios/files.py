@@ -14,28 +14,12 @@ import attrs
 from beamlike.errors import TranscriptError
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import (
-    Collect,
-    CollectByTimestamp,
-    CombineFn,
-    Count,
-    Latest,
-    Max,
-    Mean,
-    Min,
-    Sum,
-)
+from beamlike.model import combine as folds
+from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Machine, Run, Script
+from beamlike.testing.scenarios import limits
 from beamlike.testing.scenarios.functions import NamedFn, ScenarioFunction, read_function
-from beamlike.testing.scenarios.limits import (
-    MOST_BYTES,
-    MOST_UNREADABLE,
-    MOST_VALUES,
-    check_run,
-    check_steps,
-    read_limited,
-)
 from beamlike.testing.scenarios.places import Place, read_json
 from beamlike.testing.scenarios.results import Expected, compare, read_drops, read_panes
 from beamlike.testing.scenarios.schema import read_script, read_windowing
@@ -48,14 +32,14 @@ _LONGEST_ID: Final = 120
 LEVELS: Final = ("core", "calendar", "retracting", "ungrouped", "extended")
 
 AGGREGATIONS: Final[Mapping[str, CombineFn | None]] = {
-    "list": Collect(),
-    "list_by_timestamp": CollectByTimestamp(),
-    "count": Count(),
-    "sum": Sum(),
-    "min": Min(),
-    "max": Max(),
-    "mean": Mean(),
-    "latest": Latest(),
+    "list": folds.Collect(),
+    "list_by_timestamp": folds.CollectByTimestamp(),
+    "count": folds.Count(),
+    "sum": folds.Sum(),
+    "min": folds.Min(),
+    "max": folds.Max(),
+    "mean": folds.Mean(),
+    "latest": folds.Latest(),
     "none": None,
 }
 
@@ -111,13 +95,8 @@ class Scenario:
 
 @attrs.frozen
 class TranscriptFile:
-    """What is in a file.
-
-    Args:
-        scenarios: Those that can be read.
-        problem: What is wrong with the others, or with the file; None if nothing is.
-        unread: How many the others are, as far as that is known.
-    """
+    """The scenarios of a file that can be read; what is wrong with the others, or with the file;
+    and how many the others are, as far as that is known."""
 
     scenarios: tuple[Scenario, ...]
     problem: TranscriptError | None = None
@@ -139,50 +118,33 @@ def load_transcripts(
             names the file, the scenario and the place in it. Also if only one scenario cannot be
             read: `read_transcripts` has the others.
     """
-    found = read_transcripts(path, must_expect=must_expect)
-    if found.problem is not None:
-        raise found.problem
-    return found.scenarios
+    file = read_transcripts(path, must_expect=must_expect)
+    if file.problem is not None:
+        raise file.problem
+    return file.scenarios
 
 
 def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) -> TranscriptFile:
-    """A file in which some scenarios cannot be read: the others, and what is wrong with these.
-
-    Args:
-        path: A JSON file in UTF-8.
-        must_expect: Refuse a scenario that expects nothing.
-    """
+    """A file in which some scenarios cannot be read: the others, and what is wrong with these."""
     name = fspath(path)
-    try:
-        text = _text_of(path, name)
-    except TranscriptError as error:
-        return TranscriptFile((), error)
-    return transcripts_of(text, name, must_expect=must_expect)
-
-
-def _text_of(path: str | PathLike[str], name: str) -> str:
+    most, problem = limits.MOST_BYTES, ""
     try:
         with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise TranscriptError(f"{name}: has more than {MOST_BYTES // 1024**2} MiB; split it")
-        return content.decode("utf-8-sig")
+            content = file.read(most + 1)
+        if len(content) <= most:
+            return transcripts_of(content.decode("utf-8-sig"), name, must_expect=must_expect)
+        problem = f"has more than {most // 1024**2} MiB; split it"
     except OSError as error:
-        raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
+        problem = f"cannot be read: {error.strerror}"
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
+        problem = f"is not UTF-8 text: {error.reason}"
+    return TranscriptFile((), TranscriptError(f"{name}: {problem}"))
 
 
 def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> TranscriptFile:
-    """The scenarios in a text, and what is wrong with those that cannot be read.
-
-    Args:
-        text: JSON.
-        name: What the file is called in complaints.
-        must_expect: Refuse a scenario that expects nothing.
-    """
+    """The scenarios in a text of this name, and what is wrong with those that cannot be read."""
     try:
-        return _read_file(read_json(text, name, MOST_VALUES), must_expect)
+        return _read_file(read_json(text, name, limits.MOST_VALUES), must_expect)
     except TranscriptError as error:
         return TranscriptFile((), error)
 
@@ -200,8 +162,9 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
     ids: set[str] = set()
     scenarios: list[Scenario] = []
     problems: list[str] = []
-    for place in read_limited(places, document):
-        if len(problems) == MOST_UNREADABLE:
+    limits.check_number(document, len(places))
+    for place in places:
+        if len(problems) == limits.MOST_UNREADABLE:
             break
         try:
             scenario = _read_scenario(place, must_expect)
@@ -239,9 +202,9 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     function = read_function(fields[FUNCTION]) if FUNCTION in fields else None
     if function is not None:
         _check_function(place, aggregation, level, strategy, function)
-    check_steps(fields["steps"])
+    limits.check_steps(fields["steps"])
     script = read_script(fields["steps"])
-    check_run(fields["steps"], strategy, AGGREGATIONS[aggregation], function, script)
+    limits.check_run(fields["steps"], strategy, AGGREGATIONS[aggregation], function, script)
     if "asserted" in fields:
         _check_asserted(fields["asserted"], len(script))
     reasons = fields["contested_reason"].items() if "contested_reason" in fields else []

@@ -4,6 +4,7 @@ Each is a few lines on the contract of `beamlike.model.stateful.StatefulFn`, so 
 says does not depend on code that its reader would have to have.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
@@ -27,7 +28,6 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.testing.scenarios.places import Place
 
 Outputs = Iterator[tuple[str, Windowed]]
-_Fields = Mapping[str, Callable[[Place], Any]]
 
 _JSON: Final = JsonCoder()
 _COUNT: Final = ReadModifyWriteStateSpec("count", _JSON)
@@ -38,16 +38,22 @@ _CLOCK: Final = TimerSpec("clock", TimeDomain.REAL_TIME)
 _TIMERS: Final = {"event": _EVENT, "processing": _CLOCK}
 
 
-def _time(place: Place) -> str:
-    return place.one_of(_TIMERS)
+_READERS: Final[Mapping[str, Callable[[Place], Any]]] = {
+    "within_ms": lambda place: place.integer(least=1),
+    "every_ms": lambda place: place.integer(least=1),
+    "after_ms": lambda place: place.integer(least=0),
+    "delay_ms": lambda place: place.integer(least=0),
+    "most": lambda place: place.integer(least=1),
+    "time": lambda place: place.one_of(_TIMERS),
+    "hold": lambda place: place.one_of(("element", "firing", "nowhere")),
+}
+"""How each parameter of a function is read."""
 
 
 class NamedFn(StatefulFn):
-    """A function of the format. Its parameters are its fields."""
+    """A function of the format. Its parameters are its fields, which are among `_READERS`."""
 
     name: ClassVar[str]
-    fields: ClassVar[_Fields] = {}
-    """How each parameter is read."""
     states: Mapping[str, StateSpec] = {spec.name: spec for spec in (_COUNT, _KNOWN, _KEPT)}
     timers: Mapping[str, TimerSpec] = {spec.name: spec for spec in (_EVENT, _CLOCK)}
     skew = MAX_TIMESTAMP - MIN_TIMESTAMP
@@ -58,19 +64,19 @@ class NamedFn(StatefulFn):
 
     @property
     def words(self) -> str:
-        arguments = ", ".join(f"{field}={getattr(self, field)!r}" for field in self.fields)
-        return f"{self.name}({arguments})"
+        arguments = (f"{name}={getattr(self, name)!r}" for name in self.parameters())
+        return f"{self.name}({', '.join(arguments)})"
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls).parameters if name in _READERS]
 
     def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         raise AssertionError("this function sets no timer")
 
     def most_firings(self, first: int, latest: int, clock: int) -> int:
-        """How often a timer can fire that one firing sets again, for a key and window.
-
-        Args:
-            first: Event time of its first element.
-            latest: Event time up to which timers fire.
-            clock: Processing time at the end, from 0.
+        """How often a timer can fire that one firing sets again, for a key and window: from the
+        event time of its first element up to the latest, and up to the clock at the end (ms).
         """
         return 0
 
@@ -96,7 +102,6 @@ class Deduplicate(NamedFn):
     """The first element of a key and window, and the next one once that is forgotten."""
 
     name = "deduplicate"
-    fields: ClassVar[_Fields] = {"within_ms": lambda place: place.integer(least=1), "time": _time}
 
     within_ms: int
     time: str
@@ -123,7 +128,6 @@ class LoopingHeartbeat(NamedFn):
     """How many elements have come, again and again from the first one on, until the window ends."""
 
     name = "looping_heartbeat"
-    fields: ClassVar[_Fields] = {"every_ms": lambda place: place.integer(least=1), "time": _time}
 
     every_ms: int
     time: str
@@ -156,11 +160,6 @@ class BufferAndFlush(NamedFn):
     """A list of what has come, a while after its first element, or once it is long enough."""
 
     name = "buffer_and_flush"
-    fields: ClassVar[_Fields] = {
-        "after_ms": lambda place: place.integer(least=0),
-        "time": _time,
-        "most": lambda place: place.integer(least=1),
-    }
 
     after_ms: int
     time: str
@@ -194,10 +193,6 @@ class HoldOutput(NamedFn):
     """
 
     name = "hold_output"
-    fields: ClassVar[_Fields] = {
-        "delay_ms": lambda place: place.integer(least=0),
-        "hold": lambda place: place.one_of(("element", "firing", "nowhere")),
-    }
 
     delay_ms: int
     hold: str
@@ -288,8 +283,8 @@ FUNCTIONS: Final[Mapping[str, type[NamedFn]]] = {
 def read_function(place: Place) -> NamedFn:
     """The function of a scenario's ``x_function``: its name, and all of its parameters."""
     cls = FUNCTIONS[place.variant("name", FUNCTIONS)]
-    fields = place.fields(("name", *cls.fields))
-    return cls(**{name: read(fields[name]) for name, read in cls.fields.items()})
+    fields = place.fields(("name", *cls.parameters()))
+    return cls(**{name: _READERS[name](fields[name]) for name in cls.parameters()})
 
 
 class ScenarioFunction(StatefulParDo):
@@ -299,26 +294,23 @@ class ScenarioFunction(StatefulParDo):
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         if isinstance(event, Bundle):
-            elements = (element for element in event.elements if isinstance(element, Element))
             with_panes = (
-                attrs.evolve(element, value=(element.value, NO_FIRING)) for element in elements
+                attrs.evolve(element, value=(element.value, NO_FIRING))
+                for element in event.elements
+                if isinstance(element, Element)
             )
             event = attrs.evolve(event, elements=tuple(with_panes))
         state, effects = super().step(state, event)
-        answers = tuple(
-            _plain(effect) if isinstance(effect, Drop) else effect for effect in effects
-        )
-        if on_event is not None:
-            for effect in answers:
-                if isinstance(effect, Drop):
-                    on_event(effect)
-        return state, answers
+        effects = tuple(map(_plain, effects))
+        for effect in effects:
+            if on_event is not None and isinstance(effect, Drop):
+                on_event(effect)
+        return state, effects
 
 
-def _plain(drop: Drop) -> Drop:
-    """The drop of the value itself."""
-    element = drop.element
-    if not isinstance(element, Element):
-        return drop
-    value, _ = element.value
-    return attrs.evolve(drop, element=attrs.evolve(element, value=value))
+def _plain(effect: Effect) -> Effect:
+    """The effect; a drop is one of the value itself."""
+    if not isinstance(effect, Drop) or not isinstance(effect.element, Element):
+        return effect
+    value, _ = effect.element.value
+    return attrs.evolve(effect, element=attrs.evolve(effect.element, value=value))

@@ -6,7 +6,7 @@ writes, or `beamlike capture` saves, is far below each limit.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
@@ -39,11 +39,7 @@ MOST_FIRINGS: Final = 100_000
 
 
 def check_steps(place: Place) -> None:
-    """Refuse a list of steps, before they are read, that has too many, or too many elements.
-
-    Raises:
-        TranscriptError: It has.
-    """
+    """Refuse a list of steps, before they are read, that has too many, or too many elements."""
     steps = place.value if isinstance(place.value, list) else []
     _check(place, len(steps), MOST_STEPS, "steps")
     arrivals = [step.get("elements") for step in steps if isinstance(step, dict)]
@@ -58,12 +54,7 @@ def check_run(
     function: NamedFn | None,
     script: Script,
 ) -> None:
-    """Refuse a scenario of which a run would not come to an end within minutes, or fill memory.
-
-    Raises:
-        TranscriptError: It has too many keys or windows, its panes may together hold more elements
-            than there is room for, or its function may set a timer again too often.
-    """
+    """Refuse a scenario of which a run would not come to an end within minutes, or fill memory."""
     elements, windows = Counter(key for key, _ in _arrivals(script)), 1
     if isinstance(window_fn := strategy.window_fn, SlidingWindows):
         windows = -(-window_fn.size // window_fn.period)
@@ -108,10 +99,9 @@ def _firings(strategy: WindowingStrategy, function: NamedFn, script: Script) -> 
     return firings
 
 
-def read_limited(places: Collection[Place], document: Place) -> Collection[Place]:
-    """The scenarios of a file, if they are not too many."""
-    _check(document, len(places), MOST_SCENARIOS, "scenarios")
-    return places
+def check_number(document: Place, scenarios: int) -> None:
+    """Refuse a file of too many scenarios."""
+    _check(document, scenarios, MOST_SCENARIOS, "scenarios")
 
 
 def _arrivals(script: Script) -> Iterator[tuple[Any, Element]]:
@@ -120,10 +110,7 @@ def _arrivals(script: Script) -> Iterator[tuple[Any, Element]]:
             yield from step.elements
 
 
-def _check(place: Place, number: int, most: int, what: str, why: str = "") -> None:
+def _check(place: Place, number: int, most: int, things: str, why: str = "") -> None:
     if number > most:
-        place.fail(f"has {_shown(number)} {what}, and at most {most:,} are read{why}")
-
-
-def _shown(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else "more than 10^15"
+        count = f"{number:,}" if number < 10**15 else "more than 10^15"
+        place.fail(f"has {count} {things}, and at most {most:,} are read{why}")

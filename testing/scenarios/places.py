@@ -33,12 +33,7 @@ _LONGEST_NAME: Final = 100
 
 
 def read_json(text: str, name: str, most_values: int | None = None) -> "Place":
-    """The top of a document.
-
-    Args:
-        text: The document.
-        name: The file that it is in, for complaints.
-        most_values: How many values it may have.
+    """The top of a document in a file of this name, which may have so many values.
 
     Raises:
         TranscriptError: The text is not JSON, has a member twice, is too deep or too large, or has
@@ -56,13 +51,16 @@ def read_json(text: str, name: str, most_values: int | None = None) -> "Place":
     def constant(word: str) -> Never:
         raise TranscriptError(f"{name}: {word} is not a JSON value")
 
-    def integer(digits: str) -> int:
-        _check_digits(digits, name)
-        return int(digits)
+    def checked(digits: str) -> str:
+        if len(digits) > MOST_DIGITS:
+            raise TranscriptError(
+                f"{name}: the number {digits[:10]}... has {len(digits):,} digits, and at most "
+                f"{MOST_DIGITS} are read; write it as a string"
+            )
+        return digits
 
     def decimal(digits: str) -> float:
-        _check_digits(digits, name)
-        number = float(digits)
+        number = float(checked(digits))
         if math.isinf(number):
             raise TranscriptError(f"{name}: {digits} is larger than any number of 64 bits")
         return number
@@ -76,29 +74,19 @@ def read_json(text: str, name: str, most_values: int | None = None) -> "Place":
             text,
             object_pairs_hook=members,
             parse_constant=constant,
-            parse_int=integer,
+            parse_int=lambda digits: int(checked(digits)),
             parse_float=decimal,
         )
+        if not _is_flat(value):
+            raise RecursionError
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno}:{error.colno}"
         raise TranscriptError(f"{where}: is not JSON: {error.msg}") from None
     except RecursionError:
-        raise TranscriptError(_too_deep(name)) from None
-    if not _is_flat(value):
-        raise TranscriptError(_too_deep(name))
-    return Place(value, name)
-
-
-def _check_digits(digits: str, name: str) -> None:
-    if len(digits) > MOST_DIGITS:
         raise TranscriptError(
-            f"{name}: the number {digits[:10]}... has {len(digits):,} digits, and at most "
-            f"{MOST_DIGITS} are read; write it as a string"
-        )
-
-
-def _too_deep(name: str) -> str:
-    return f"{name}: is nested too deeply; at most {MOST_DEEP} objects and lists in one another"
+            f"{name}: is nested too deeply; at most {MOST_DEEP} objects and lists in one another"
+        ) from None
+    return Place(value, name)
 
 
 def _is_flat(value: Any) -> bool:
@@ -117,12 +105,8 @@ def _is_flat(value: Any) -> bool:
 
 @attrs.frozen
 class Place:
-    """A value in a document, and the way to it: ``windowing.trigger.early``.
-
-    Args:
-        value: The value.
-        document: The name of the file, and of the scenario once it is known.
-        path: The way from there.
+    """A value in a document, and the way to it: ``windowing.trigger.early``, counted from the file,
+    or from the scenario once that is known.
     """
 
     value: Any
@@ -134,11 +118,7 @@ class Place:
         return attrs.evolve(self, document=f"{self.document}: {scenario}", path="")
 
     def fail(self, problem: str) -> Never:
-        """Complain about this place.
-
-        Raises:
-            TranscriptError: Always.
-        """
+        """Complain about this place, by a `TranscriptError`."""
         where = f"{self.document}: {self.path}" if self.path else self.document
         if len(problem) > _LONGEST_PROBLEM:
             problem = f"{problem[:_LONGEST_PROBLEM]} ... (cut)"
@@ -162,9 +142,6 @@ class Place:
 
         Fields whose names begin with ``x_`` belong to their author and are skipped,
         unless they are among the optional ones or look much like one of these.
-
-        Raises:
-            TranscriptError: There are others, or some are missing.
         """
         members = self._of_type(dict)
         required = tuple(required)

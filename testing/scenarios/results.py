@@ -8,24 +8,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from numbers import Real
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
 
-from beamlike.machine.events import Drop, Pane
-from beamlike.model.panes import PaneInfo, Timing
+from beamlike.machine.events import Pane
+from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.scenarios.places import Place
 from beamlike.testing.scenarios.schema import read_key
 
-PANE_FIELDS: Final = (
-    *("step", "key", "value", "window", "timestamp_ms"),
-    *(field.name for field in attrs.fields(PaneInfo)),
-)
-DROP_FIELDS: Final = ("step", "key", "value", "ts_ms", "window", "reason")
-
-NULL_IS_A_VALUE: Final = frozenset({"key", "value"})
+_NULL_IS_A_VALUE: Final = frozenset({"key", "value"})
 
 Entry = Mapping[str, Any]
 """A pane or a drop as in a document. In an expectation a field that is absent is not asserted."""
@@ -51,73 +46,20 @@ def to_document(run: Run) -> dict[str, list[dict[str, Any]]]:
     """``{"panes": [...], "dropped": [...]}`` with all fields, in order of emission."""
     document: dict[str, list[dict[str, Any]]] = {"panes": [], "dropped": []}
     for output in run.outputs:
-        if isinstance(output.effect, Pane):
-            document["panes"].append(_pane(output, output.effect))
-        else:
-            document["dropped"].append(_drop(output, output.effect))
+        pane = output.effect if isinstance(output.effect, Pane) else None
+        parts = _PANE if pane else _DROP
+        entry = {name: value(output) for name, (value, _) in parts.items()}
+        if pane and pane.retraction:
+            entry["retraction"] = True
+        document["panes" if pane else "dropped"].append(entry)
     return document
 
 
-def _pane(output: Output, pane: Pane) -> dict[str, Any]:
-    info = pane.info
-    entry = {
-        "step": output.step,
-        "key": output.key,
-        "value": pane.value,
-        "window": _window(pane.window),
-        "timestamp_ms": pane.timestamp,
-        **attrs.asdict(info),
-        "timing": info.timing.value,
-    }
-    return entry | {"retraction": True} if pane.retraction else entry
-
-
-def _drop(output: Output, drop: Drop) -> dict[str, Any]:
-    return {
-        "step": output.step,
-        "key": output.key,
-        "value": drop.value,
-        "ts_ms": drop.timestamp,
-        "window": None if drop.window is None else _window(drop.window),
-        "reason": drop.reason.value,
-    }
-
-
-def _window(window: Window) -> list[int] | str:
+def _window(output: Output) -> list[int] | str | None:
+    window: Window | None = output.effect.window
+    if window is None:
+        return None
     return [window.start, window.end] if isinstance(window, IntervalWindow) else "global"
-
-
-# -- expectations --------------------------------------------------------------------------
-
-
-def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
-    """The expected panes; a complete scenario states every field of each."""
-    panes = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
-    return tuple({"retraction": False} | pane for pane in panes)
-
-
-def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
-    """The expected drops; a complete scenario states every field of each."""
-    return tuple(_entry(item, DROP_FIELDS, complete, steps) for item in place.items())
-
-
-def _entry(place: Place, names: Sequence[str], complete: bool, steps: int) -> dict[str, Any]:
-    optional = ("retraction",) if names is PANE_FIELDS else ()
-    fields = place.fields(names, optional) if complete else place.fields((), (*names, *optional))
-    entry: dict[str, Any] = {}
-    for name, field in fields.items():
-        if field.value is None and not (complete and name in NULL_IS_A_VALUE):
-            if complete:
-                field.fail(
-                    'null means "not asserted", and a complete scenario asserts everything; '
-                    'give the value, or write "complete": false'
-                )
-            continue
-        _CHECKS.get(name, Place.integer)(field)
-        if name == "step" and not 0 <= field.value < steps:
-            field.fail(f"the scenario has steps 0 to {steps - 1}, got {field.value}")
-        entry[name] = field.value
-    return entry
 
 
 def _check_window(place: Place) -> None:
@@ -129,16 +71,71 @@ def _check_window(place: Place) -> None:
         bound.integer()
 
 
-_CHECKS: Final[Mapping[str, Callable[[Place], object]]] = {
-    "key": read_key,
-    "value": lambda place: None,
-    "window": _check_window,
-    "timing": lambda place: place.one_of(timing.value for timing in Timing),
-    "is_first": Place.flag,
-    "is_last": Place.flag,
-    "retraction": Place.flag,
-    "reason": lambda place: place.one_of(("expired", "closed")),
+_Parts = Mapping[str, tuple[Callable[[Output], Any], Callable[[Place], object]]]
+"""The fields of an entry: their values in a run, and what checks them in a file."""
+
+_ANY: Final[_Parts] = {
+    "step": (attrgetter("step"), Place.integer),
+    "key": (attrgetter("key"), read_key),
+    "value": (attrgetter("effect.value"), lambda place: None),
 }
+_WINDOW: Final = (_window, _check_window)
+_PANE: Final[_Parts] = {
+    **_ANY,
+    "window": _WINDOW,
+    "timestamp_ms": (attrgetter("effect.timestamp"), Place.integer),
+    "timing": (
+        attrgetter("effect.info.timing.value"),
+        lambda place: place.one_of(timing.value for timing in Timing),
+    ),
+    "index": (attrgetter("effect.info.index"), Place.integer),
+    "nonspeculative_index": (attrgetter("effect.info.nonspeculative_index"), Place.integer),
+    "is_first": (attrgetter("effect.info.is_first"), Place.flag),
+    "is_last": (attrgetter("effect.info.is_last"), Place.flag),
+}
+_DROP: Final[_Parts] = {
+    **_ANY,
+    "ts_ms": (attrgetter("effect.timestamp"), Place.integer),
+    "window": _WINDOW,
+    "reason": (
+        attrgetter("effect.reason.value"),
+        lambda place: place.one_of(("expired", "closed")),
+    ),
+}
+
+
+# -- expectations --------------------------------------------------------------------------
+
+
+def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
+    """The expected panes; a complete scenario states every field of each."""
+    panes = (_entry(item, _PANE, complete, steps) for item in place.items())
+    return tuple({"retraction": False} | pane for pane in panes)
+
+
+def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
+    """The expected drops; a complete scenario states every field of each."""
+    return tuple(_entry(item, _DROP, complete, steps) for item in place.items())
+
+
+def _entry(place: Place, parts: _Parts, complete: bool, steps: int) -> dict[str, Any]:
+    optional = ("retraction",) if parts is _PANE else ()
+    fields = place.fields(parts, optional) if complete else place.fields((), (*parts, *optional))
+    entry: dict[str, Any] = {}
+    for name, field in fields.items():
+        if field.value is None and not (complete and name in _NULL_IS_A_VALUE):
+            if complete:
+                field.fail(
+                    'null means "not asserted", and a complete scenario asserts everything; '
+                    'give the value, or write "complete": false'
+                )
+            continue
+        check = Place.flag if name == "retraction" else parts[name][1]
+        check(field)
+        if name == "step" and not 0 <= field.value < steps:
+            field.fail(f"the scenario has steps 0 to {steps - 1}, got {field.value}")
+        entry[name] = field.value
+    return entry
 
 
 # -- comparison ----------------------------------------------------------------------------
@@ -156,13 +153,13 @@ def compare(expected: Expected, run: Run, *, any_order: bool) -> list[str]:
         (_Comparison("pane", any_order), expected.panes, panes),
         (_Comparison("drop", False), expected.dropped, document["dropped"]),
     )
-    found = [
+    sentences = [
         difference
         for comparison, wanted, came in kinds
         if wanted is not None
         for difference in comparison.differences(wanted, came, expected.complete)
     ]
-    return found + _misplaced_withdrawals(panes)
+    return sentences + _misplaced_withdrawals(panes)
 
 
 @attrs.frozen
@@ -174,17 +171,19 @@ class _Comparison:
         self, expected: Sequence[Entry], actual: Sequence[Entry], complete: bool
     ) -> list[str]:
         missing, extra = self._unmatched(expected, actual)
-        found = []
+        sentences = []
         for entry in missing:
             near = self._nearest(entry, extra)
             if near is None:
-                found.append(f"{_whereabouts(entry)}: missing {self._show(entry)}")
+                sentences.append(f"{_whereabouts(entry)}: missing {self._show(entry)}")
             else:
                 extra.remove(near)
-                found.append(f"{_whereabouts(entry)}: {self._changes(entry, near)}")
+                sentences.append(f"{_whereabouts(entry)}: {self._changes(entry, near)}")
         if complete:
-            found += [f"{_whereabouts(entry)}: unexpected {self._show(entry)}" for entry in extra]
-        return found
+            sentences += [
+                f"{_whereabouts(entry)}: unexpected {self._show(entry)}" for entry in extra
+            ]
+        return sentences
 
     def _unmatched(
         self, expected: Sequence[Entry], actual: Sequence[Entry]

@@ -7,6 +7,7 @@ readers skip.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from inspect import Parameter
 from typing import Any, Final, cast
 
@@ -102,15 +103,8 @@ class Form:
         }
 
 
-def _own(
-    name: str,
-    attribute: str,
-    read: Callable[[Place], Any] = Place.integer,
-    write: Callable[[Any], Any] | None = _as_is,
-    default: Any = None,
-) -> Field:
-    """A field that is written where it differs from its default alone."""
-    return Field(name, attribute, read, write, default, always=False)
+_added: Final = partial(Field, default=None, always=False)
+"""A field that is written where it differs from its default alone."""
 
 
 def _value(place: Place) -> Any:
@@ -132,7 +126,7 @@ def _calendar(cls: type, *anchors: str) -> Form:
             Field("number", "number"),
             Field("time_zone", "time_zone", Place.text),
             Field("start", "start", _numbers, _date, default=None),
-            *(_own(name, name, write=None) for name in anchors),
+            *(_added(name, name, write=None) for name in anchors),
         ),
     )
 
@@ -148,10 +142,10 @@ WINDOW_FNS: Final[Mapping[str, Form]] = {
         Sessions,
         (
             Field("gap_ms", "gap", write=lambda gap: 1 if callable(gap) else gap),
-            _own("x_max_duration_ms", "max_duration"),
-            _own("x_max_elements", "max_elements"),
-            _own("x_merge_touching", "merge_touching", Place.flag, default=False),
-            _own("x_ends_with", "ends_with", _value, lambda end: None if callable(end) else end),
+            _added("x_max_duration_ms", "max_duration"),
+            _added("x_max_elements", "max_elements"),
+            _added("x_merge_touching", "merge_touching", Place.flag, default=False),
+            _added("x_ends_with", "ends_with", _value, lambda end: None if callable(end) else end),
         ),
     ),
     "global": Form(w.GlobalWindows),
@@ -167,11 +161,7 @@ def _window_fn(place: Place) -> w.WindowFn:
 
 
 def write_window_fn(window_fn: w.WindowFn) -> dict[str, Any]:
-    """A window function as an object.
-
-    Raises:
-        TypeError: The format has none for it.
-    """
+    """A window function as an object; a `TypeError` if the format has none for it."""
     for name, form in WINDOW_FNS.items():
         if form.cls is type(window_fn):
             return {"fn": name} | form.write(window_fn)
@@ -267,7 +257,7 @@ def _extra(cls: type[CustomTrigger[Any]]) -> tuple[str, Form]:
     name = "x" + "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
     defaults = argument_defaults(cls)
     fields = tuple(
-        _own(
+        _added(
             f"{argument}_ms" if kind == "duration" else argument,
             argument,
             _READERS[kind],
@@ -287,7 +277,7 @@ TRIGGERS: Final[Mapping[str, Form]] = {
     "after_processing_time": Form(
         t.AfterProcessingTime,
         (
-            _own("delay_ms", "delay", write=None),
+            _added("delay_ms", "delay", write=None),
             Field("transforms", "transforms", _transforms, _write_transforms, default=None),
         ),
         _after_processing_time,
@@ -305,19 +295,19 @@ TRIGGERS: Final[Mapping[str, Form]] = {
 }
 
 
-def _word(name: str, *words: str) -> Field:
-    return Field(name, name, lambda place: place.one_of(words), lambda option: option.value)
+def _word(name: str, *values: str) -> Field:
+    return Field(name, name, lambda place: place.one_of(values), lambda option: option.value)
 
 
 def _option(attribute: str, options: type[Enum], default: Enum) -> Field:
     """One of beamlike's own options, as in Beam by default."""
-    words = [option.value for option in options]
-    return _own(
+    values = [option.value for option in options]
+    return _added(
         f"x_{attribute}",
         attribute,
-        lambda place: place.one_of(words),
+        lambda place: place.one_of(values),
         lambda option: option.value,
-        default.value,
+        default=default.value,
     )
 
 
@@ -353,28 +343,28 @@ def read_script(place: Place) -> Script:
     for step in place.items():
         verbs = step.fields((), VERBS)
         if len(verbs) != 1:
-            given = " and ".join(map(repr, verbs)) or "none"
-            step.fail(f"a step does exactly one thing of {', '.join(VERBS)}; got {given}")
-        ((verb, what),) = verbs.items()
+            asked = " and ".join(map(repr, verbs)) or "none"
+            step.fail(f"a step does exactly one thing of {', '.join(VERBS)}; got {asked}")
+        ((verb, argument),) = verbs.items()
         if verb == "elements":
-            script.append(Arrive(tuple(map(_arrival, what.items()))))
+            script.append(Arrive(tuple(map(_arrival, argument.items()))))
         elif verb == "advance_processing_time_by_ms":
-            clock += what.integer(least=0)
+            clock += argument.integer(least=0)
             script.append(AdvanceClock(clock))
         else:
-            to = _watermark(verb, what)
+            to = _watermark(verb, argument)
             if to < watermark:
-                what.fail(f"the watermark cannot go back: it stands at {watermark}, got {to}")
+                argument.fail(f"the watermark cannot go back: it stands at {watermark}, got {to}")
             watermark = to
             script.append(AdvanceWatermark(to))
     return tuple(script)
 
 
-def _watermark(verb: str, what: Place) -> int:
+def _watermark(verb: str, argument: Place) -> int:
     if verb == "advance_watermark_to_ms":
-        return what.integer(least=MIN_TIMESTAMP, below=MAX_TIMESTAMP + 1)
-    if what.flag() is not True:
-        what.fail("must be true; leave the step out if the watermark stays")
+        return argument.integer(least=MIN_TIMESTAMP, below=MAX_TIMESTAMP + 1)
+    if argument.flag() is not True:
+        argument.fail("must be true; leave the step out if the watermark stays")
     return MAX_TIMESTAMP
 
 

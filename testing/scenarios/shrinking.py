@@ -7,47 +7,32 @@ Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Inpu
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-
-import attrs
+from itertools import groupby
+from operator import itemgetter
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.runtime.script import Arrive, Script
 
-
-@attrs.frozen(eq=False)
-class _Arrival:
-    """One element, and which bundle it came in."""
-
-    bundle: int
-    key: Hashable
-    element: Element
-
-
-_Piece = _Arrival | AdvanceWatermark | AdvanceClock
+_Piece = tuple[int, tuple[Hashable, Element] | AdvanceWatermark | AdvanceClock]
+"""An element or a move of a clock, and the number of its step."""
 
 
 def shrunk(script: Script, shows: Callable[[Script], bool]) -> Script:
-    """The script without what it does not need.
+    """A script of which nothing can be left out alone, for it to show what it shows.
 
-    Args:
-        script: A script that shows something.
-        shows: Whether another one still shows it. Elements stay in their bundles, and clocks never
-            go back, because steps are only left out.
-
-    Returns:
-        A script of which nothing can be left out alone.
+    Elements stay in their bundles, and clocks never go back, because steps are only left out.
     """
     pieces = list(_pieces(script))
     size = len(pieces)
     while size:
         before = len(pieces)
-        at = 0
-        while at < len(pieces):
-            shorter = [*pieces[:at], *pieces[at + size :]]
+        start = 0
+        while start < len(pieces):
+            shorter = [*pieces[:start], *pieces[start + size :]]
             if shows(_joined(shorter)):
                 pieces = shorter
             else:
-                at += size
+                start += size
         # Each piece alone is tried until none can go: one may need another only for a while.
         if size > 1 or len(pieces) == before:
             size //= 2
@@ -56,22 +41,15 @@ def shrunk(script: Script, shows: Callable[[Script], bool]) -> Script:
 
 def _pieces(script: Script) -> Iterator[_Piece]:
     for number, step in enumerate(script):
-        if isinstance(step, Arrive):
-            yield from (_Arrival(number, key, element) for key, element in step.elements)
-        else:
-            yield step
+        for part in step.elements if isinstance(step, Arrive) else (step,):
+            yield number, part
 
 
 def _joined(pieces: Sequence[_Piece]) -> Script:
     script: list[Arrive | AdvanceWatermark | AdvanceClock] = []
-    last: int | None = None
-    for piece in pieces:
-        if not isinstance(piece, _Arrival):
-            script.append(piece)
-            last = None
-        elif piece.bundle == last and isinstance(script[-1], Arrive):
-            script[-1] = Arrive((*script[-1].elements, (piece.key, piece.element)))
-        else:
-            script.append(Arrive(((piece.key, piece.element),)))
-            last = piece.bundle
+    for _, step in groupby(pieces, key=itemgetter(0)):
+        parts = [part for _, part in step]
+        elements = [part for part in parts if isinstance(part, tuple)]
+        moves = [part for part in parts if not isinstance(part, tuple)]
+        script += [Arrive(tuple(elements))] if elements else moves
     return tuple(script)

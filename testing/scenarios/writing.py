@@ -32,7 +32,6 @@ def write_scenario(
     """A run as the document of a scenario that expects all of it.
 
     Args:
-        id: The scenario's id.
         aggregation: The name of the run's combine function in transcripts.
         texts: ``title``, ``source``, ``notes`` and the like.
 

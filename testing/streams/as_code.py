@@ -25,10 +25,10 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.described import argument_defaults
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.script import Script
 from beamlike.testing.assertions.failures import with_assigned_windows
 from beamlike.testing.scenarios.schema import ALIGN, DELAY, TRIGGERS, WINDOW_FNS, Field
-from beamlike.testing.spelling import arrival_code, duration_code, instant_code
+from beamlike.testing.spelling import duration_code, step_call
 
 _WIDTH: Final = 80
 
@@ -113,36 +113,27 @@ class _Code:
 
         for index, step in enumerate(script):
             match step:
-                case Arrive():
-                    calls.append(self._arrival(step))
-                case AdvanceWatermark(to) if to < MAX_TIMESTAMP:
-                    calls.append(f".advance_watermark_to({instant_code(to)})")
-                case AdvanceWatermark():
+                case AdvanceWatermark(to) if to == MAX_TIMESTAMP:
                     calls.append(".advance_watermark_to_infinity()")
                     if index + 1 < len(script):
                         bound(_chain(begun, calls))
                         begun = "TestStream(stream.steps)"
-                case AdvanceClock(to) if to > clock:
-                    calls.append(f".advance_processing_time({duration_code(to - clock)})")
-                    clock = to
-                case AdvanceClock(to):  # it does not move, which no verb expresses
+                case AdvanceClock(to) if to == clock:  # which no verb expresses
                     bound(_chain(begun, calls))
                     move = self._from("beamlike.machine.events", "AdvanceClock")
                     begun = f"TestStream((*stream.steps, {move}({to})))"
+                case _:
+                    verb, arguments = step_call(step, clock, self._pair)
+                    if verb == "add_elements":
+                        self._from("beamlike.testing", "TimestampedValue")
+                    calls.append(_call(f".{verb}", arguments))
+                    clock = step.to if isinstance(step, AdvanceClock) else clock
         if script and script[-1] == AdvanceWatermark(MAX_TIMESTAMP):
             return statements, begun, calls
         bound(_chain(begun, calls))
         # It ends before the end of time, so that windows which are open then stay so.
         finished = self._from("beamlike.testing", "FinishedTestStream")
         return statements, f"{finished}(stream.steps)", []
-
-    def _arrival(self, arrive: Arrive) -> str:
-        verb, arguments = arrival_code(
-            [(self._pair(key, element), element.timestamp) for key, element in arrive.elements]
-        )
-        if verb == "add_elements":
-            self._from("beamlike.testing", "TimestampedValue")
-        return _call(f".{verb}", arguments)
 
     def _pair(self, key: Hashable, element: Element) -> str:
         return f"({self.value(key)}, {self.value(element.value)})"
@@ -155,24 +146,25 @@ class _Code:
         """The arguments of ``TestStream.run``."""
         plain = WindowingStrategy(strategy.window_fn)
         asked = () if strategy.trigger == t.DefaultTrigger() else _ASKED
-        given = {
+        options = {
             part: getattr(strategy, part)
             for part in (*_ASKED, *_CHOICES)
             if part in asked or getattr(strategy, part) != getattr(plain, part)
         }
-        given = {
-            part: value.value if isinstance(value, Enum) else value for part, value in given.items()
+        options = {
+            part: value.value if isinstance(value, Enum) else value
+            for part, value in options.items()
         }
         written = {"window": self.call_of(strategy.window_fn)}
-        for part, value in given.items():
+        for part, value in options.items():
             written[part] = f'"{value}"' if isinstance(value, str) else self.call_of(value)
-        if "allowed_lateness" in given:
+        if "allowed_lateness" in options:
             written["allowed_lateness"] = duration_code(strategy.allowed_lateness)
         if on_error is not OnFailure.FAIL:
             written["on_error"] = f'"{on_error.value}"'
         if aggregate is not None and aggregate != Collect():
             written["aggregate"] = self.value(aggregate)
-        if not _is_declarable(strategy, given):
+        if not _is_declarable(strategy, options):
             written["allow_unsafe_trigger"] = "True"
         return [f"{name}={code}" for name, code in written.items()]
 
@@ -214,26 +206,26 @@ class _Code:
 
     def value(self, value: Any) -> str:
         """A value as Python; if it has none, its ``repr`` as a text."""
-        kind = type(value)
-        if kind is float and not math.isfinite(value):
+        cls = type(value)
+        if cls is float and not math.isfinite(value):
             return f'float("{value}")'
-        if kind is list:
+        if cls is list:
             return f"[{', '.join(map(self.value, value))}]"
-        if kind is tuple:
+        if cls is tuple:
             comma = "," if len(value) == 1 else ""
             return f"({', '.join(map(self.value, value))}{comma})"
-        if kind is dict:
+        if cls is dict:
             return f"{{{', '.join(f'{self.value(k)}: {self.value(v)}' for k, v in value.items())}}}"
-        if kind in (set, frozenset):
+        if cls in (set, frozenset):
             parts = f"{{{', '.join(map(self.value, value))}}}" if value else ""
-            return parts if kind is set and value else f"{kind.__name__}({parts})"
-        if kind in (bool, int, float, str, bytes, type(None)):
+            return parts if cls is set and value else f"{cls.__name__}({parts})"
+        if cls in (bool, int, float, str, bytes, type(None)):
             return repr(value)
         if isinstance(value, Enum):
-            return self._known(f"{kind.__qualname__}.{value.name}", kind.__module__)
+            return self._known(f"{cls.__qualname__}.{value.name}", cls.__module__)
         if callable(value) and not isinstance(value, CombineFn | w.WindowFn):
             return self._known(getattr(value, "__name__", ""), getattr(value, "__module__", ""))
-        return self._known(repr(value), kind.__module__)
+        return self._known(repr(value), cls.__module__)
 
     def _known(self, code: str, module: str) -> str:
         """Code of a value whose class, or which itself, comes from a module."""
@@ -279,18 +271,18 @@ def _public(module: str, name: str) -> str:
     one below `beamlike.model` in which a combine function is written."""
     parts = module.split(".")
     shorter = [".".join(parts[:length]) for length in range(1, len(parts))]
-    here = getattr(sys.modules.get(module), name, None)
+    known = getattr(sys.modules.get(module), name, None)
     for public in (*shorter[:1], combine_fns.__name__, *shorter[1:]):
         owner = sys.modules.get(public)
-        if name in getattr(owner, "__all__", ()) and getattr(owner, name) is here:
+        if name in getattr(owner, "__all__", ()) and getattr(owner, name) is known:
             return public
     return module
 
 
-def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
+def _is_declarable(strategy: WindowingStrategy, options: dict[str, Any]) -> bool:
     """Whether a pipeline may declare it so, with the same meaning."""
     try:
-        declared = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
+        declared = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **options)
     except WindowingError:
         return False
     return declared == strategy

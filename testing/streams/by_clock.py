@@ -73,21 +73,23 @@ def stream_by_clock(
     return FinishedTestStream(script, is_batch=watermark is None)
 
 
-def _rule(given: WatermarkRule | Iterable[tuple[InstantLike, InstantLike]] | None) -> WatermarkRule:
-    if given is None:
+def _rule(
+    watermark: WatermarkRule | Iterable[tuple[InstantLike, InstantLike]] | None,
+) -> WatermarkRule:
+    if watermark is None:
         return _Drawn(())  # all of the input is there before the watermark moves
-    return _Drawn(tuple(_moves(given))) if isinstance(given, Iterable) else given
+    return _Drawn(tuple(_moves(watermark))) if isinstance(watermark, Iterable) else watermark
 
 
 def _moves(drawn: Iterable[Any]) -> Iterator[Move]:
     before = None
-    for given in drawn:
-        if not isinstance(given, tuple) or len(given) != 2:
+    for pair in drawn:
+        if not isinstance(pair, tuple) or len(pair) != 2:
             raise TestStreamError(
-                f"the watermark is drawn in pairs (processing time, watermark), got {given!r}; "
+                f"the watermark is drawn in pairs (processing time, watermark), got {pair!r}; "
                 'write ("12:06:00", "12:02:00")'
             )
-        clock, to = (instant_ms(it, "stream_by_clock watermark") for it in given)
+        clock, to = (instant_ms(time, "stream_by_clock watermark") for time in pair)
         if before is not None and (clock < before[0] or to < before[1]):
             raise TestStreamError(
                 f"the watermark goes from {show_instant(before[1])} at {show_instant(before[0])} "
@@ -107,13 +109,13 @@ class _Drawn:
         return list(self.drawn)
 
 
-def _arrival(given: Any) -> TimedElement:
-    if not isinstance(given, tuple) or len(given) != 3:
+def _arrival(timed: Any) -> TimedElement:
+    if not isinstance(timed, tuple) or len(timed) != 3:
         raise TestStreamError(
-            f"stream_by_clock takes (element, event time, arrival), got {given!r}; write "
+            f"stream_by_clock takes (element, event time, arrival), got {timed!r}; write "
             '(("team", 5), "12:00:26", "12:05:19")'
         )
-    element, happened, arrives = given
+    element, happened, arrives = timed
     timestamp = instant_ms(happened, "stream_by_clock event time")
     clock = instant_ms(arrives, "stream_by_clock arrival")
     if clock < 0:
@@ -156,11 +158,11 @@ def arrivals_from_dataframe(
     [(('red', 5), '12:00:26', '12:05:19')]
     """
     wanted = (key, value, event_time, arrival)
-    found = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
-    missing = [name for name in wanted if name not in found]
-    if missing and found:
+    columns = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    missing = [name for name in wanted if name not in columns]
+    if missing and columns:
         raise TestStreamError(
-            f"the DataFrame has no column {', '.join(missing)}; it has {', '.join(found)}; name "
+            f"the DataFrame has no column {', '.join(missing)}; it has {', '.join(columns)}; name "
             "them by key, value, event_time and arrival"
         )
     for row in _rows(frame):

@@ -38,12 +38,7 @@ class Changes(tuple[ChangeRow, ...]):
 
 
 def changes_of(outputs: Iterable[Output], by: str) -> Changes:
-    """The changes that the panes of a retracting run make.
-
-    Args:
-        outputs: All that came out, in order of emission.
-        by: What a row is called by: ``"window"`` or ``"session"``.
-    """
+    """The changes that the panes of a retracting run make, of rows named by window or session."""
     if by not in _KINDS:
         known = " or ".join(map(repr, _KINDS))
         raise TestStreamError(f"changes: by must be {known}, got {by!r}")

@@ -67,8 +67,8 @@ def compare(
             '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; '
             f"got {variants!r}"
         )
-    for variant, own in variants.items():
-        for argument in {**common, **own}:
+    for variant, options in variants.items():
+        for argument in {**common, **options}:
             if argument not in _KNOWN:
                 raise TestStreamError(f"{variant!r}: {argument_meant(argument, 'run', _KNOWN)}")
     play = partial(_again, stream) if isinstance(stream, Results) else stream.run
@@ -102,5 +102,8 @@ def _with_pairs(step: ScriptStep) -> ScriptStep:
     if not isinstance(step, Arrive):
         return step
     return Arrive(
-        tuple((None, attrs.evolve(it, value=(key, it.value))) for key, it in step.elements)
+        tuple(
+            (None, attrs.evolve(element, value=(key, element.value)))
+            for key, element in step.elements
+        )
     )

@@ -18,12 +18,7 @@ _UNPACK: Final = (
 
 @attrs.frozen(repr=False)
 class EmbeddedPage:
-    """A page that a notebook shows in a frame, and saves. It needs no network and no file.
-
-    Args:
-        page: The whole page, as HTML.
-        title: What it is called, also where it cannot be shown.
-    """
+    """A page that a notebook shows in a frame, and saves. It needs no network and no file."""
 
     page: str
     title: str

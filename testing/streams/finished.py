@@ -131,7 +131,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         else:
             given: dict[str, Any] = {"window_fn": window, **parts}
             strategy = WindowingStrategy(
-                **{name: it for name, it in given.items() if it is not None}
+                **{name: part for name, part in given.items() if part is not None}
             )
         strategy = strategy.in_resolution(MILLISECONDS)  # which is what scenarios count
         failing = option(OnFailure, on_error, "on_error")

@@ -1,6 +1,6 @@
 """Results: everything that came out of a run, and the two ways to ask about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, runtime_checkable
 
 import attrs
@@ -53,16 +53,12 @@ class Matcher(Protocol):
 
 
 def check_matcher(verb: str, matcher: object) -> None:
-    """Check that this can be used.
-
-    Raises:
-        TestStreamError: It is no matcher.
-    """
+    """Refuse what is not a matcher, with what to write."""
     __tracebackhide__ = True
     if isinstance(matcher, Matcher) and not isinstance(matcher, type):
         return
     hint = f", got {matcher!r}"
-    if name := getattr(matcher, "__name__", None):
+    if not isinstance(matcher, type) and (name := getattr(matcher, "__name__", None)):
         hint += f"; write {name}(...)"
     elif hasattr(matcher, "differences"):  # a pane or a drop that `emit_exactly` expects
         hint = f", got one pane or drop; write {verb}(emit_exactly({matcher})), with all else that "
@@ -356,7 +352,7 @@ class Results:
         value = output.effect.value
         return value if output.key is NO_KEY else (output.key, value)
 
-    def elements(self, outputs: tuple[Output, ...], *, stamped: bool) -> list[Any]:
+    def elements(self, outputs: Iterable[Output], *, stamped: bool) -> list[Any]:
         """The outputs that are panes as elements, or as pairs of element and timestamp."""
         return [
             (self.element(output), output.effect.timestamp) if stamped else self.element(output)
@@ -375,8 +371,8 @@ class Results:
 
         Where elements carry their times, the time may be left out of the expected one.
         """
-        (wanted, when), (element, at) = expected, actual
-        if when != at:
+        (wanted, when), (element, came_at) = expected, actual
+        if when != came_at:
             return False
         if self.same_element(wanted, element):
             return True

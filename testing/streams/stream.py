@@ -94,8 +94,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             TestStreamError: As `add_elements`.
             TimeError: The time cannot be read.
         """
-        longer = self._arrive(instant_ms(time, "add_elements_at_time time"), elements)
-        return longer._noting(instant_refused(time, "add_elements_at_time time"))
+        argument = "add_elements_at_time time"
+        return self._arrive(instant_ms(time, argument), elements, instant_refused(time, argument))
 
     def advance_watermark_to(self, instant: InstantLike) -> "TestStream":
         """The input watermark becomes ``instant``. It may stand still, never go back.
@@ -114,7 +114,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
                 f"the watermark must stay before the end of time, {MAX_TIMESTAMP} ms, asked for "
                 f"{to} ms; write advance_watermark_to_infinity()"
             )
-        return self._and(move)._noting(instant_refused(instant, "advance_watermark_to instant"))
+        return self._and(move, refusal=instant_refused(instant, "advance_watermark_to instant"))
 
     def advance_processing_time(self, duration: DurationLike) -> "TestStream":
         """The clock moves on by ``duration``, more than 0. It stands at 0 at first.
@@ -128,9 +128,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             raise TestStreamError(
                 f"advance_processing_time must move the clock by more than 0 ms, got {duration!r}"
             )
-        return self._and(AdvanceClock(self.clock + by))._noting(
-            duration_refused(duration, "advance_processing_time duration")
-        )
+        without_unit = duration_refused(duration, "advance_processing_time duration")
+        return self._and(AdvanceClock(self.clock + by), refusal=without_unit)
 
     def at_processing_time(self, instant: InstantLike) -> "TestStream":
         """What follows happens when the clock reads ``instant``. It may stand still, never go back.
@@ -149,8 +148,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
         refusal = going_back(move, self.clock)
         if refusal is not None:
             raise TestStreamError(refusal)
-        longer = self if to == self.clock else self._and(move)
-        return longer._noting(instant_refused(instant, "at_processing_time instant"))
+        moves = [] if to == self.clock else [move]
+        return self._and(*moves, refusal=instant_refused(instant, "at_processing_time instant"))
 
     def advance_watermark_to_infinity(self) -> FinishedTestStream:
         """Everything has been seen: every window comes to its end, and the stream to its."""
@@ -179,7 +178,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
         """Not yet."""
         raise _open_yet(label)
 
-    def _arrive(self, default: int, elements: tuple[Any, ...]) -> "TestStream":
+    def _arrive(self, default: int, elements: tuple[Any, ...], refusal: str = "") -> "TestStream":
         if not elements:
             raise TestStreamError('no elements to add; write add_elements(("key", "value"))')
         if len(elements) == 1 and isinstance(elements[0], list):
@@ -189,13 +188,10 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
                 'add_elements(TimestampedValue([...], "00:01:00"))'
             )
         timed = tuple((None, _timed(element, default)) for element in elements)
-        return self._and(Arrive(timed))
+        return self._and(Arrive(timed), refusal=refusal)
 
-    def _and(self, step: ScriptStep) -> "TestStream":
-        return TestStream((*self.steps, step), self.without_unit)
-
-    def _noting(self, refusal: str) -> "TestStream":
-        return TestStream(self.steps, self.without_unit or refusal)
+    def _and(self, *steps: ScriptStep, refusal: str) -> "TestStream":
+        return TestStream((*self.steps, *steps), self.without_unit or refusal)
 
     def __repr__(self) -> str:
         return "TestStream()" + script_code(self.steps)
@@ -208,9 +204,9 @@ def _open_yet(label: str) -> TestStreamError:
     )
 
 
-def _timed(given: Any, default: int) -> Element:
-    timed = isinstance(given, Timestamped)
-    value, timestamp = (given.value, given.millis) if timed else (given, default)
+def _timed(item: Any, default: int) -> Element:
+    timed = isinstance(item, Timestamped)
+    value, timestamp = (item.value, item.millis) if timed else (item, default)
     if timestamp >= MAX_TIMESTAMP:
         raise TestStreamError(
             f"an element must happen before the end of time, {MAX_TIMESTAMP} ms, "
