@@ -37,13 +37,13 @@ from beamlike.runtime.by_clock import (
     PerfectWatermark,
     WatermarkRule,
 )
-from beamlike.testing.assertions.complete import emit_exactly
-from beamlike.testing.assertions.expected import (
+from beamlike.testing.assertions.complete import (
     ExpectedDrop,
     ExpectedPane,
     dropped,
     early_pane,
     element,
+    emit_exactly,
     late_pane,
     on_time_pane,
     pane,
@@ -78,10 +78,10 @@ from beamlike.testing.contracts.combine_fn import CombineFnAssertionError, check
 from beamlike.testing.contracts.trigger import TriggerAssertionError, check_trigger
 from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from beamlike.testing.dataframes.query import QueryTest
-from beamlike.testing.pipelines.beam import assert_that
-from beamlike.testing.pipelines.beam_matchers import (
+from beamlike.testing.pipelines.beam import (
     BeamAssertException,
     TestWindowedValue,
+    assert_that,
     equal_to,
     equal_to_per_window,
     is_empty,

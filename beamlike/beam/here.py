@@ -53,7 +53,7 @@ HERE: Final[Mapping[str, str]] = {
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
-    "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
+    "testing.util": f"{_T}.pipelines.beam",
     "transforms.deduplicate": f"{_P}.deduplicating",
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "

@@ -1,6 +1,5 @@
 """Assertions about the output of a grouping.
 
 Read in this order: `equality`, `values` (what must be in panes), `matchers` (in which panes),
-`expected` and `complete` (the whole output), `failures` (what an assertion is about, and what a
-failure says).
+`complete` (the whole output), `failures` (what an assertion is about, and what a failure says).
 """

@@ -23,13 +23,8 @@ from beamlike.viz.table import pane_table
 
 @attrs.frozen
 class AssertedGrouping:
-    """One grouping about which something was asserted.
-
-    Args:
-        label: Its name in the pipeline; "" if it is a test stream that was run by itself.
-        run: What happened to it. The steps are its own, and not those of the pipeline.
-        strategy: How it is windowed.
-        combine: How its panes get their values.
+    """One grouping about which something was asserted; "" is the label of a test stream that was
+    run by itself. The steps of its run are its own, and not those of the pipeline.
     """
 
     label: str
@@ -89,24 +84,24 @@ def with_assigned_windows(script: Script, strategy: WindowingStrategy) -> Script
 
 
 def _assigned(arrive: Arrive, window_fn: WindowFn) -> Arrive | None:
-    found, at = [], 0
-    while at < len(arrive.elements):
-        key, element = arrive.elements[at]
+    plain_elements, index = [], 0
+    while index < len(arrive.elements):
+        key, element = arrive.elements[index]
         plain = attrs.evolve(element, window=None)
-        found.append((key, plain))
+        plain_elements.append((key, plain))
         if element.window is None:
-            at += 1
+            index += 1
             continue
         try:
             windows = window_fn.assign(element.timestamp, element.value)
         except Exception:  # a function of the user's, of a value that it does not know
             return None
         wanted = [(key, attrs.evolve(plain, window=window)) for window in windows]
-        came = list(arrive.elements[at : at + len(wanted)])
+        came = list(arrive.elements[index : index + len(wanted)])
         if not wanted or came != wanted:
             return None
-        at += len(wanted)
-    return Arrive(tuple(found))
+        index += len(wanted)
+    return Arrive(tuple(plain_elements))
 
 
 _listeners: Final[list[deque[AssertedGrouping]]] = []
@@ -166,15 +161,10 @@ def failure_text(
     collection: str = "",
     trace: str = "",
 ) -> str:
-    """The text of a failure, with a table of everything.
+    """The text of a failure, with a table of everything that came out.
 
-    Args:
-        failure: What is wrong.
-        run: What came out.
-        strategy: How it was windowed.
-        collection: The collection of a pipeline that it came out of. Without one, there is a
-            timeline at the end.
-        trace: What came out on the way to an empty collection.
+    Without a collection of a pipeline that it came out of, there is a timeline at the end; with
+    one, a trace says what came out on the way to it if it is empty.
     """
     from beamlike.viz.timeline import text_timeline  # only a failure pays for it
 

@@ -11,7 +11,7 @@ matcher goes with any pane matcher. A window is given by two instants, or as one
 Source: Scio ``SCollectionMatchers``, Beam ``PAssert`` and ``PaneExtractors``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
@@ -47,16 +47,14 @@ def _timed(timing: Timing) -> PaneChoice:
 
 @attrs.frozen
 class Selection:
-    """The panes that a matcher looks at.
+    """The panes that a matcher looks at, by their positions in the run's outputs.
 
-    ``outputs`` and ``positions`` go together; positions count in the run's outputs. A
-    ``window`` of None means panes of all windows.
+    A ``window`` of None means panes of all windows.
     """
 
     scope: str
     window: Window | None
-    outputs: tuple[Output, ...]
-    positions: tuple[int, ...]
+    panes: Mapping[int, Output]
 
     @classmethod
     def of(
@@ -67,15 +65,15 @@ class Selection:
         choice: PaneChoice = _any_pane,
     ) -> "Selection":
         """Select value by value, over all keys, as Beam's ``PaneExtractors`` do."""
-        chosen = [
-            (index, output)
+        panes = {
+            index: output
             for index, output in enumerate(results.run.outputs)
             if isinstance(output.effect, Pane)
             and not output.effect.retraction
             and (window is None or output.effect.window == window)
             and choice(output.effect.info)
-        ]
-        return cls(scope, window, tuple(o for _, o in chosen), tuple(at for at, _ in chosen))
+        }
+        return cls(scope, window, panes)
 
     def window_occurs(self, results: Results) -> bool:
         """Whether anything in this run had to do with the window."""
@@ -121,14 +119,14 @@ def judge(
 ) -> Failure | None:
     """Ask a question about a selection; the failure if the answer is not the wanted one."""
     stamped = results.stamped or question.stamped
-    selected = results.elements(selection.outputs, stamped=stamped)
+    selected = results.elements(selection.panes.values(), stamped=stamped)
     mismatch = question.verdict(selected, results)
     asked = f"{selection.scope} {question.name}".strip()
     facts = [("expected", ("anything but " if negated else "") + question.expected())]
     if (mismatch is None) == negated:
         wrong = mismatch or Mismatch()
         if not negated:
-            empty = "" if selection.outputs else ": no pane was selected"
+            empty = "" if selection.panes else ": no pane was selected"
             headline = f"{asked} does not hold{empty}"
         else:
             headline = f"{asked} holds, but should not"
@@ -138,8 +136,8 @@ def judge(
                 facts.append((label, some_lines(lines)))
         if wrong.remark:
             facts.append(("because", wrong.remark))
-        return Failure(headline, tuple(facts), selection.positions)
-    if not selection.outputs:
+        return Failure(headline, tuple(facts), tuple(selection.panes))
+    if not selection.panes:
         return _says_nothing(results, selection, question, facts, negated=negated)
     return None
 
@@ -210,20 +208,15 @@ def _can_have_none(results: Results) -> bool:
 
 
 def _not_alone(scope: str, selection: Selection) -> Failure | None:
-    alone = {
+    accompanied = tuple(
         position
-        for position, output in zip(selection.positions, selection.outputs, strict=True)
+        for position, output in selection.panes.items()
         if isinstance(output.effect, Pane)
-        and output.effect.info.is_first
-        and output.effect.info.is_last
-    }
-    if len(alone) == len(selection.positions):
-        return None
-    return Failure(
-        f"{scope}: the window has panes that are not the only one of their key",
-        (("expected", "every pane of the window is both first and last"),),
-        tuple(position for position in selection.positions if position not in alone),
+        and not (output.effect.info.is_first and output.effect.info.is_last)
     )
+    headline = f"{scope}: the window has panes that are not the only one of their key"
+    facts = (("expected", "every pane of the window is both first and last"),)
+    return Failure(headline, facts, accompanied) if accompanied else None
 
 
 def in_on_time_pane(*window_and_matcher: Any) -> Matcher:

@@ -80,12 +80,8 @@ Predicate = Callable[[Any], bool]
 def _satisfy(
     name: str, predicate: Predicate, what: str, wrong: Callable[[list[Any], Predicate], Any]
 ) -> ValueMatcher:
-    """A question that a function of the user's answers.
-
-    Args:
-        what: What it is called with, in words.
-        wrong: Of selected elements and that function a remark, or a list of unfit elements, if it
-            does not hold.
+    """A question that a function of the user's answers, of ``what``; ``wrong`` makes a remark, or a
+    list of unfit elements, of the selected elements and that function.
     """
 
     def holds(subject: Any) -> bool:
@@ -147,8 +143,7 @@ def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
 
 def contain_single_value(element: Any) -> ValueMatcher:
     """Exactly one element, over all keys, and it is this one."""
-    name = "contain_single_value"
-    return _contain(name, _plain(element))
+    return _contain("contain_single_value", _plain(element))
 
 
 def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
@@ -163,8 +158,7 @@ def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatche
 
 def contain_value(element: Any) -> ValueMatcher:
     """At least one element is this one."""
-    name = "contain_value"
-    return _contain(name, _plain(element), others=True)
+    return _contain("contain_value", _plain(element), others=True)
 
 
 def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:

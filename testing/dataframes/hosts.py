@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.failed_starts import all_processed
-from beamlike.testing.dataframes.described import QueryDescription
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from beamlike.testing.dataframes.tables import TableQuery
+    from beamlike.testing.dataframes.tables import QueryDescription, TableQuery
 
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
@@ -27,10 +26,10 @@ class _DescribedRun:
     query stands (ms), 0 while there is none; watermarks and the clock move to instants (ms).
     """
 
-    described: QueryDescription
+    described: "QueryDescription"
 
     def describe(
-        self, job: Job, frames: Mapping[str, Any], alone: bool, described: QueryDescription
+        self, job: Job, frames: Mapping[str, Any], alone: bool, described: "QueryDescription"
     ) -> Any:
         """The frame of a query, dropped rows beside its panes if they are to be had."""
         from beamlike.api.dataframe.stream import Stream
@@ -53,14 +52,7 @@ class _DescribedRun:
 
 
 class LocalRun(_DescribedRun):
-    """A query on the runtime of production in this process, without Spark.
-
-    Args:
-        job: The function that describes it.
-        schemas: Its inputs.
-        alone: Whether its only input has no name.
-        clock: Processing time at first (ms).
-    """
+    """A query on the runtime of production in this process, without Spark."""
 
     def __init__(
         self, job: Job, schemas: Mapping[str, "pa.Schema"], alone: bool, clock: int
@@ -71,7 +63,7 @@ class LocalRun(_DescribedRun):
 
     def _start(self, job: Job, before: "TableQuery | None" = None) -> None:
         from beamlike.hosts.local.tables.frame import TableFrame
-        from beamlike.testing.dataframes.tables import TableQuery
+        from beamlike.testing.dataframes.tables import QueryDescription, TableQuery
 
         described = QueryDescription()
         self._query = TableQuery(self._schemas, described, before)
@@ -122,18 +114,16 @@ class LocalRun(_DescribedRun):
 
 @contextmanager
 def _without_spark() -> Iterator[None]:
-    """Refuse expressions of Spark by name, where there is no session that could make them.
-
-    Raises:
-        UnsupportedError: The block asked for one.
-    """
+    """Refuse expressions of Spark by name, where there is no session that could make them."""
     try:
         yield
     except Exception as error:
         # PySpark's error for a missing session, and what it asserts without a message.
         of_spark = type(error).__module__.startswith("pyspark.") and "SESSION" in str(error)
+        *_, (frame, _) = walk_tb(error.__traceback__)
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         asserted = isinstance(error, AssertionError) and not str(error)
-        if not of_spark and not (asserted and _raised_in(error) == "pyspark"):
+        if not of_spark and not (asserted and package == "pyspark"):
             raise
         raise UnsupportedError(
             "the function of this query makes an expression of Spark, such as F.col(...), and this "
@@ -141,18 +131,8 @@ def _without_spark() -> Iterator[None]:
         ) from error
 
 
-def _raised_in(error: BaseException) -> str:
-    """The package whose code raised an error."""
-    *_, (frame, _) = walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
-
-
 class SparkRun(_DescribedRun):
-    """A real streaming query, with a checkpoint. Its watermarks and its clock follow a script.
-
-    Args:
-        spark: The session; None takes the active one or starts one.
-    """
+    """A real streaming query, with a checkpoint. Its watermarks and its clock follow a script."""
 
     def __init__(
         self,
@@ -181,23 +161,22 @@ class SparkRun(_DescribedRun):
 
     def _start(self, job: Job) -> None:
         from beamlike.hosts.spark.scratch import without_snapshots
+        from beamlike.runtime.row_metadata import canonical
         from beamlike.testing.dataframes.scripted import ScriptedFrames
+        from beamlike.testing.dataframes.tables import QueryDescription
 
         frames = {name: self._script.rows(name) for name in self._frames}
         described = QueryDescription()
         with ScriptedFrames(self._script, described).lent_to(self._spark):
             out = self.describe(job, frames, self._alone, described)
-        self._writer = self._writer_of(out)
-        with without_snapshots(self._spark):
-            self._query = self._writer.start()
-
-    def _writer_of(self, out: Any) -> Any:
-        from beamlike.runtime.row_metadata import canonical
 
         def keep(batch: Any, _: int) -> None:
             self._came.append(canonical(batch.toArrow()))
 
-        return out.writeStream.foreachBatch(keep).option("checkpointLocation", self._checkpoint)
+        sink = out.writeStream.foreachBatch(keep)
+        self._writer = sink.option("checkpointLocation", self._checkpoint)
+        with without_snapshots(self._spark):
+            self._query = self._writer.start()
 
     @property
     def _checkpoint(self) -> str:

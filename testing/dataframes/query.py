@@ -282,9 +282,8 @@ class QueryTest:
         return name
 
     def _check_watermark(self, inputs: Sequence[str], to: int) -> None:
-        refusal = going_back(
-            AdvanceWatermark(to), max([self._watermark, *(self._moved.get(it, 0) for it in inputs)])
-        )
+        moved = [self._moved.get(name, 0) for name in inputs]
+        refusal = going_back(AdvanceWatermark(to), max(self._watermark, *moved))
         if refusal is not None:
             raise TestStreamError(refusal)
         if to >= MAX_TIMESTAMP:
@@ -337,7 +336,7 @@ class QueryTest:
         table = typed_rows(name, schema, full)
         times, _ = event_times(table.column(column))
         return [
-            (shape.key_of(row), Element(_value(row, shape), time // 1_000))
+            (shape.key_of(row), Element(shape.value_of(row), time // 1_000))
             for row, time in zip(full, times, strict=True)
             if time is not None and shape.has_key(row)
         ]
@@ -355,7 +354,3 @@ def _in_milliseconds(strategy: WindowingStrategy) -> WindowingStrategy:
         return strategy.in_resolution(MILLISECONDS)
     except TimeError:
         return strategy
-
-
-def _value(row: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in shape.keys}

@@ -47,7 +47,7 @@ def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "p
             raise TestStreamError(
                 f"the name of an input is that of a parameter of the query's function, got {name!r}"
             )
-    return {name: _schema(name, given) for name, given in named.items()}
+    return {name: _schema(name, columns) for name, columns in named.items()}
 
 
 def _schema(name: str, schema_like: SchemaLike) -> "pa.Schema":
@@ -103,22 +103,16 @@ def typed_rows(name: str, schema: "pa.Schema", rows: Sequence[Row]) -> "pa.Table
 def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
     import pyarrow as pa
 
-    if all(_fits(value, field.type) for value in values):
-        return pa.array([_value(value, field.type) for value in values], field.type)
-    wrong = next(value for value in values if not _fits(value, field.type))
-    raise TestStreamError(
-        f"column {field.name!r} of {name} is {field.type}, and {wrong!r} is no such value"
-    )
-
-
-def _fits(value: Any, dtype: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    try:
-        pa.array([_value(value, dtype)], dtype)
-    except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
-        return False
-    return True
+    column = []
+    for value in values:
+        try:
+            column.append(_value(value, field.type))
+            pa.array(column[-1:], field.type)
+        except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
+            raise TestStreamError(
+                f"column {field.name!r} of {name} is {field.type}, and {value!r} is no such value"
+            ) from None
+    return pa.array(column, field.type)
 
 
 def _value(value: Any, dtype: "pa.DataType") -> Any:
@@ -172,15 +166,14 @@ class Shape:
         return cls(tuple(plan.keys), of_stages, frozenset(lists))
 
     def key_of(self, row: Mapping[str, Any], stage: str | None = None) -> Any:
-        """The key of a row, without the columns that it does not have.
-
-        Args:
-            row: The row.
-            stage: The grouping whose key it is; None: the last one.
-        """
+        """The key of a row in a grouping, by default the last, of the columns that are there."""
         names = self.keys if stage is None else self.of_stages[stage]
         key = tuple(row[name] for name in names if name in row)
         return key[0] if len(key) == 1 else key
+
+    def value_of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The other columns of a row."""
+        return {name: value for name, value in row.items() if name not in self.keys}
 
     def has_key(self, row: Mapping[str, Any]) -> bool:
         """Whether a row has all columns of the key."""
@@ -222,16 +215,12 @@ class Shape:
     def _pane(self, row: Mapping[str, Any]) -> Pane:
         fields = dict(row["pane"])
         info = PaneInfo(Timing(fields.pop("timing")), **fields)
-        window, at = _window(row["window"]), row.get("timestamp")
-        shown = {
-            name: value
-            for name, value in row.items()
-            if name not in _OF_A_PANE and name not in self.keys
-        }
+        window, stamped = _window(row["window"]), row.get("timestamp")
+        values = self.value_of(row).items()
         return Pane(
             window,
-            shown,
-            window.max_timestamp if at is None else _ms(at),
+            {name: value for name, value in values if name not in _OF_A_PANE},
+            window.max_timestamp if stamped is None else _ms(stamped),
             info,
             bool(row.get("retraction")),
         )
@@ -239,11 +228,11 @@ class Shape:
     def _drop(self, step: int, lost: Mapping[str, Any]) -> Output:
         row = json.loads(lost["element"])
         key, keys = self.key_of(row, lost["stage"]), self.of_stages[lost["stage"]]
-        value = {name: it for name, it in row.items() if name not in keys}
+        value = {name: part for name, part in row.items() if name not in keys}
         known = {reason.value: reason for kind in (DropReason, RowProblem) for reason in kind}
-        at = lost["timestamp"]
+        timestamp = lost["timestamp"]
         drop = Drop(
-            Element(value, None if at is None else _ms(at)),  # type: ignore[arg-type]
+            Element(value, None if timestamp is None else _ms(timestamp)),  # type: ignore[arg-type]
             _window(lost["window"]) if lost["window"] else None,
             known[lost["reason"]],
             lost["missed_ms"],

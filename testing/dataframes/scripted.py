@@ -22,7 +22,7 @@ from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.verbs import PORTS, SparkFrames
 from beamlike.runtime.envelope import Kind, clock_table, sealed
 from beamlike.runtime.plan import Plan
-from beamlike.testing.dataframes.described import QueryDescription
+from beamlike.testing.dataframes.tables import QueryDescription
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -36,11 +36,7 @@ _CLOCK: Final = "blob binary"
 class ScriptedTime:
     """A script of a streaming query, as files that it reads, one in each micro-batch.
 
-    Args:
-        spark: The session of the query. Its executors run in the process of the driver.
-        home: A folder for the files.
-        inputs: The names of its inputs, and the types of their rows.
-        clock: Processing time at first (ms).
+    The executors of the session run in the process of the driver.
     """
 
     def __init__(

@@ -1,11 +1,13 @@
 """A query of a test over tables: its micro-batches, its watermark, and the state of its groupings.
 
-The watermark of the query moves between micro-batches, as Spark's does.
+The watermark of the query moves between micro-batches, as Spark's does. A test hands a user's
+function frames whose port (see `beamlike.hosts.frames`) notes what it is asked for: the function
+describes a query and knows of no test.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
@@ -14,12 +16,41 @@ from beamlike.hosts.frames import EventTimes
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
-from beamlike.machine.input_clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark, SourceClock
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.work import known_watermark
-from beamlike.testing.dataframes.described import QueryDescription
+
+
+@attrs.frozen
+class Source:
+    """Rows with an event time."""
+
+    inputs: Collection[str]
+    timestamp: str
+    clock: SourceClock
+
+
+@attrs.define
+class QueryDescription:
+    """A query, as far as a test has to know it: its sources, its groupings in the order in which
+    they were described, and frames of panes, each with that which has the dropped rows beside them.
+    """
+
+    sources: list[Source] = attrs.field(factory=list)
+    groupings: list[Plan] = attrs.field(factory=list)
+    with_dropped: list[tuple[Any, Any]] = attrs.field(factory=list)
+
+    def note_source(self, inputs: Collection[str], times: EventTimes) -> None:
+        """Note a source, if a watermark follows its rows."""
+        if times.delay is not None:
+            clock = SourceClock(times.delay, max_ahead=times.max_ahead)
+            self.sources.append(Source(inputs, times.column, clock))
+
+    def everything(self, frame: Any) -> Any:
+        """The frame with dropped rows beside its panes, if it is one that a call returned."""
+        return next((full for panes, full in self.with_dropped if panes is frame), frame)
 
 
 class RecordingTables(TableFrames):
@@ -80,13 +111,7 @@ class TableGrouping:
 
 
 class TableQuery:
-    """Where frames come from, and what they keep.
-
-    Args:
-        schemas: The inputs by name, with the types of their columns.
-        described: Where to note what is described of it.
-        before: The query whose state this one continues with, as from a checkpoint.
-    """
+    """Where frames come from, and what they keep, with the state of the query before."""
 
     is_streaming: Final = True
     without_spark: Final = (
@@ -129,8 +154,8 @@ class TableQuery:
 
     def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> TableGrouping:
         """A grouping, with the state that the one in its place had before."""
-        at, known = len(self._stages), [] if self._before is None else self._before._stages
-        state = known[at].state.copied() if at < len(known) else None
+        index, known = len(self._stages), [] if self._before is None else self._before._stages
+        state = known[index].state.copied() if index < len(known) else None
         self._stages.append(TableGrouping(plan, inputs, state))
         return self._stages[-1]
 

@@ -2,5 +2,5 @@
 
 Read in this order: `checks` (when assertions are evaluated), `collections` (and what happened in
 their groupings), `runs`, `wiring` (what a test puts in place of parts), `contexts`, `jobs`,
-`beam_matchers` and `beam` (Beam Python's names).
+`beam` (Beam Python's names).
 """

@@ -1,23 +1,46 @@
 """Beam Python's assertions: ``assert_that(pcoll, equal_to([...]))``.
 
-They are other names of `expect`, and are checked with it: when a pipeline has run.
+They are other names of `expect`, and are checked with it: when a pipeline has run. Their matchers
+are functions as well: called with a list of elements, they raise a `BeamAssertException` if it is
+wrong.
 
 Source: Beam Python ``apache_beam.testing.util``.
 """
 
-from collections import defaultdict
-from collections.abc import Callable
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import attrs
 
 from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.windows import of_model
+from beamlike.api.pipelines.rows import Row
 from beamlike.errors import TestStreamError
-from beamlike.runtime.graph.outputs import PipelineRun
+from beamlike.machine.events import Pane
+from beamlike.model.panes import NO_FIRING, PaneInfo
+from beamlike.runtime.script import Output, Run
+from beamlike.testing.assertions.equality import same, same_pair, unmatched
 from beamlike.testing.assertions.failures import Failure
-from beamlike.testing.pipelines.beam_matchers import reified
-from beamlike.testing.pipelines.collections import asking, results_of
-from beamlike.testing.streams.results import Matcher, Results
+from beamlike.testing.assertions.values import several
+from beamlike.testing.pipelines.collections import asked, asking
+from beamlike.testing.spelling import WindowLike, read_window
+from beamlike.testing.streams.results import NO_KEY, Matcher, Results, check_matcher
 
-__all__ = ["assert_that"]
+__all__ = [
+    "BeamAssertException",
+    "BeamMatcher",
+    "TestWindowedValue",
+    "assert_that",
+    "contains_in_any_order",
+    "equal_to",
+    "equal_to_per_window",
+    "is_empty",
+    "is_not_empty",
+]
+
+Equals = Callable[[Any, Any], bool]
 
 
 def assert_that(
@@ -46,54 +69,221 @@ def assert_that(
 
     Source: Beam Python ``assert_that``.
     """
-    _refuse_unless_it_asks(matcher)
-    assert_with = asking(actual, "assert_that")
-    edge, windowing = actual.edge, actual.windowing
+    is_function = callable(matcher) and not isinstance(matcher, type)
+    # A function of the harness makes a matcher; given elements it would never fail.
+    if not is_function or str(getattr(matcher, "__module__", "")).startswith("beamlike.testing."):
+        check_matcher("assert_that", matcher)
+    question = matcher if isinstance(matcher, Matcher) else _Function(matcher, use_global_window)
+    view = reified if reify_windows else lambda results: results
+    asking(actual, "assert_that")(asked(actual, question, view))
 
-    def ask(run: PipelineRun) -> str | None:
-        results = results_of(run, edge, windowing)
-        if reify_windows:
-            results = reified(results)
-        if isinstance(matcher, Matcher):
-            failure = matcher.failure(results, negated=False)
-            return None if failure is None else results.text_of(failure)
-        why = ""
+
+@attrs.frozen
+class _Function:
+    """A function that looks at all elements, or at those of each window."""
+
+    function: Callable[[Any], object]
+    at_all: bool
+
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        because = ""
         try:
-            for each in _asked_for(results, use_global_window):
-                if matcher(each) is False:
-                    why = "it returned False"
+            for elements in self._arguments(results):
+                if self.function(elements) is False:
+                    because = "it returned False"
                     break
         except AssertionError as failed:
-            why = f"{type(failed).__name__}: {failed}"
-        if not why:
-            return None
-        name = getattr(matcher, "__name__", repr(matcher))
-        return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
+            because = f"{type(failed).__name__}: {failed}"
+        name = getattr(self.function, "__name__", repr(self.function))
+        return Failure(f"{name} does not hold", (("because", because),)) if because else None
 
-    assert_with(ask)
-
-
-def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
-    """What a function is called with, one after the other."""
-    if use_global_window:
-        return [results.elements(results.panes, stamped=False)]
-    by_window: dict[Any, list[Any]] = defaultdict(list)
-    for output in results.panes:
-        by_window[output.effect.window].append(results.element(output))
-    return [(elements, window) for window, elements in by_window.items()]
+    def _arguments(self, results: Results) -> list[Any]:
+        """What the function is called with, one after the other."""
+        if self.at_all:
+            return [results.elements(results.panes, stamped=False)]
+        by_window: dict[Any, list[Any]] = defaultdict(list)
+        for output in results.panes:
+            by_window[output.effect.window].append(results.element(output))
+        return [(elements, window) for window, elements in by_window.items()]
 
 
-def _refuse_unless_it_asks(matcher: object) -> None:
-    hint = ""
-    if not isinstance(matcher, type):
-        if isinstance(matcher, Matcher):
-            return
-        # A function of the harness makes a matcher; given elements it would never fail.
-        if callable(matcher):
-            if not str(getattr(matcher, "__module__", "")).startswith("beamlike.testing."):
-                return
-            hint = f"; write {getattr(matcher, '__name__', matcher)}(...)"
-    raise TestStreamError(
-        "assert_that needs a matcher such as equal_to([...]), or a function of all elements, got "
-        f"{matcher!r}{hint}"
+class BeamAssertException(AssertionError):
+    """What a function given to `assert_that` may raise. Source: Beam ``BeamAssertException``."""
+
+
+class TestWindowedValue(NamedTuple):
+    """An element with its `Timestamp`, window and pane, as ``reify_windows=True`` shows it.
+
+    Source: Beam Python ``TestWindowedValue``.
+    """
+
+    value: Any
+    timestamp: Any
+    windows: list[Any]
+    pane_info: PaneInfo = NO_FIRING
+
+
+# The name starts with Test, but pytest must not collect it.
+TestWindowedValue.__test__ = False  # type: ignore[attr-defined]
+
+
+@attrs.frozen
+class BeamMatcher:
+    """What Beam's functions make: a function of all elements, which `expect` takes as well; it
+    answers what is wrong with them, and may look at each as a `TestWindowedValue`.
+    """
+
+    name: str
+    wrong: Callable[[list[Any]], str] = attrs.field(eq=False)
+    reifies: bool = False
+
+    def __call__(self, actual: Iterable[Any]) -> None:
+        if wrong := self.wrong(list(actual)):
+            raise BeamAssertException(f"Failed assert: {wrong}")
+
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        """Why all elements together do not answer as wanted, None if they do."""
+        if self.reifies:
+            results = reified(results)
+        wrong = self.wrong(results.elements(results.panes, stamped=False))
+        if negated:
+            return None if wrong else Failure(f"{self.name} holds, but should not")
+        facts = (("because", f"Failed assert: {wrong}"),)
+        return Failure(f"{self.name} does not hold", facts) if wrong else None
+
+
+def reified(results: Results) -> Results:
+    """Results whose elements are `TestWindowedValue`, each with its time, window and pane."""
+    outputs = []
+    for output in results.run.outputs:
+        pane = output.effect
+        if isinstance(pane, Pane) and not isinstance(pane.value, TestWindowedValue):
+            stamp, windows = Timestamp.of_millis(pane.timestamp), [of_model(pane.window)]
+            value = TestWindowedValue(results.element(output), stamp, windows, pane.info)
+            output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
+        outputs.append(output)
+    return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """Whether two are the same, where a `Row` and a named tuple of the same fields are."""
+    fields, others = _fields(expected), _fields(actual)
+    if fields is None or others is None:
+        return same(expected, actual)
+    return fields.keys() == others.keys() and all(
+        _same(field, others[name]) for name, field in fields.items()
     )
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, Row) or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        fields: dict[str, Any] = value._asdict()  # type: ignore[union-attr]
+        return fields
+    return None
+
+
+def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matcher:
+    """Exactly these elements, in any order.
+
+    Args:
+        expected: The elements.
+        equals_fn: When an expected one and one that came out are the same.
+
+    Raises:
+        TestStreamError: There is no list of elements.
+
+    Source: Beam Python ``equal_to``.
+    """
+    wanted, equals = list(several(expected, "equal_to")), equals_fn or _same
+
+    def wrong(actual: list[Any]) -> str:
+        missing, unexpected = unmatched(wanted, actual, equals)
+        more = f", unexpected elements {unexpected!r}" if unexpected else ""
+        more += f", missing elements {missing!r}" if missing else ""
+        return f"{wanted!r} == {actual!r}{more}" if more else ""
+
+    return BeamMatcher("equal_to", wrong)
+
+
+class contains_in_any_order:
+    """Equal to whatever lists the same elements as often, in any order; they are hashable.
+
+    Source: Beam Python ``contains_in_any_order``.
+    """
+
+    def __init__(self, iterable: Iterable[Any]) -> None:
+        self._counts = Counter(iterable)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Iterable) and self._counts == Counter(other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._counts.items()))
+
+    def __repr__(self) -> str:
+        return f"InAnyOrder({self._counts})"
+
+
+def is_empty() -> Matcher:
+    """No elements. Source: Beam Python ``is_empty``."""
+    return BeamMatcher("is_empty", lambda actual: f"[] == {actual!r}" if actual else "")
+
+
+def is_not_empty() -> Matcher:
+    """At least one element. Source: Beam Python ``is_not_empty``."""
+    return BeamMatcher("is_not_empty", lambda actual: "" if actual else "pcol is empty")
+
+
+def equal_to_per_window(expected_window_to_elements: Mapping[WindowLike, Iterable[Any]]) -> Matcher:
+    """Exactly these elements in each of these windows, and none in any other.
+
+    Args:
+        expected_window_to_elements: Elements by window: an `IntervalWindow`, a pair of instants
+            or ``"global"``.
+
+    Source: Beam Python ``equal_to_per_window``; there it needs ``reify_windows=True``, here it
+    does not matter.
+
+    Raises:
+        TestStreamError: There are no windows with lists of elements.
+    """
+    name = "equal_to_per_window"
+    if not isinstance(expected_window_to_elements, Mapping):
+        raise TestStreamError(
+            f'{name} needs elements by window, such as {{("00:00:00", "00:01:00"): [1, 2]}}, got '
+            f"{expected_window_to_elements!r}"
+        )
+    wanted: dict[Any, list[Any]] = {
+        of_model(read_window((window,), name)): list(several(elements, f"{name}: {window!r}"))
+        for window, elements in expected_window_to_elements.items()
+    }
+
+    def wrong(actual: list[Any]) -> str:
+        rest = {window: list(elements) for window, elements in wanted.items()}
+        problems: list[str] = []
+        for reified_value in actual:
+            if not isinstance(reified_value, TestWindowedValue):
+                return f"{reified_value!r} is no TestWindowedValue; write reify_windows=True"
+            window, element = reified_value.windows[0], reified_value.value
+            if window not in rest:
+                problems.append(f"window {window} not found in any expected windows {list(wanted)}")
+            elif not _take(rest[window], element):
+                problems.append(
+                    f"element {element!r} not found in window {window}:{wanted[window]}"
+                )
+        problems += [
+            f"unmatched elements {left} in window {window}" for window, left in rest.items() if left
+        ]
+        return "\n".join(dict.fromkeys(problems))
+
+    return BeamMatcher(name, wrong, reifies=True)
+
+
+def _take(rest: list[Any], element: Any) -> bool:
+    """Remove the first that equals an element, whose list of grouped values has no order."""
+    for index, wanted in enumerate(rest):
+        grouped = isinstance(element, tuple) and len(element) == 2
+        if same(wanted, element) or (grouped and same_pair(wanted, element, any_order=True)):
+            del rest[index]
+            return True
+    return False

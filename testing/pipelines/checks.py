@@ -11,7 +11,6 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import count
-from types import CodeType, FrameType
 from typing import Final
 
 import attrs
@@ -48,22 +47,14 @@ def calling_place() -> TestLine:
         frame = frame.f_back
     if frame is None:  # pragma: no cover (there is a caller)
         return TestLine("?", 0, "")
-    first, last = _lines_of(frame)
+    first, last, *_ = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if first is None or last is None:
+        first = last = frame.f_lineno
     path = frame.f_code.co_filename
     code = "".join(linecache.getline(path, line) for line in range(first, last + 1))
     return TestLine(
         path.replace("\\", "/").rpartition("/")[2], first, textwrap.dedent(code).rstrip()
     )
-
-
-def _lines_of(frame: FrameType) -> tuple[int, int]:
-    """First and last line of the call that a frame is at."""
-    code: CodeType = frame.f_code
-    positions = list(code.co_positions())
-    first, last, *_ = positions[frame.f_lasti // 2]
-    if first is None or last is None:
-        return frame.f_lineno, frame.f_lineno
-    return first, last
 
 
 def takes(function: object, count: int) -> bool:
@@ -89,7 +80,7 @@ def creation_number() -> int:
 class PendingAssertion:
     """A description of what has not run yet, and when it was made."""
 
-    words: str
+    text: str
     created_at: int
 
 
@@ -104,8 +95,8 @@ def report_unrun(identity: int) -> None:
     """Report what was deleted and never ran."""
     waiting = pending_assertions.pop(identity, None)
     if waiting is not None:
-        collected_unrun.append(waiting.words)
-        warnings.warn(waiting.words, NothingRanWarning, stacklevel=3)
+        collected_unrun.append(waiting.text)
+        warnings.warn(waiting.text, NothingRanWarning, stacklevel=3)
 
 
 @attrs.define
@@ -148,18 +139,18 @@ class _Error:
     """An error that a run has to end with."""
 
     place: TestLine
-    kind: type[Exception]
-    words: str
+    error_class: type[Exception]
+    text: str
 
     def problem_of(self, error: Exception | None) -> str | None:
         """What is wrong with an error, or with there being none; None if nothing is."""
-        wanted = self.kind.__name__
+        wanted = self.error_class.__name__
         if error is None:
             return f"the pipeline ran to its end, and should have raised {wanted}"
-        if isinstance(error, self.kind) and self.words in str(error):
+        if isinstance(error, self.error_class) and self.text in str(error):
             return None
-        words = f" with {self.words!r} in it" if self.words else ""
-        return f"the pipeline raised {type(error).__name__}: {error}\n\nand not {wanted}{words}"
+        with_text = f" with {self.text!r} in it" if self.text else ""
+        return f"the pipeline raised {type(error).__name__}: {error}\n\nand not {wanted}{with_text}"
 
 
 class HasRunError(PipelineError, RuntimeError):
@@ -178,15 +169,9 @@ class Checks:
     def open(
         self, todo: str = "add .to(...) or .not_to(...) with a matcher", about: Edge | None = None
     ) -> Callable[[Ask], None]:
-        """Another assertion, on the calling line; what to check is given later.
-
-        Args:
-            todo: How to give it, for messages.
-            about: The collection that it is about. If it is that of a grouping, a failure shows
-                what happened there.
-        """
+        """Another assertion, on the calling line; what to check is given later."""
         assert_with = opened(self._checks, Check(self._place(), todo=todo, about=about))
-        pending_assertions[id(self)] = self._waiting()
+        self._wait()
         return assert_with
 
     def _place(self) -> TestLine:
@@ -198,7 +183,7 @@ class Checks:
             )
         return place
 
-    def expect_error(self, kind: type[Exception], words: str) -> None:
+    def expect_error(self, error_class: type[Exception], text: str) -> None:
         """Assert that the run ends with an error that contains this text."""
         place = self._place()
         if self._error is not None:
@@ -206,8 +191,8 @@ class Checks:
                 f"{place} expects an error of a pipeline that {self._error.place} expects one of; "
                 "a run ends with one"
             )
-        self._error = _Error(place, kind, words)
-        pending_assertions[id(self)] = self._waiting()
+        self._error = _Error(place, error_class, text)
+        self._wait()
 
     @property
     def wants_error(self) -> bool:
@@ -215,12 +200,8 @@ class Checks:
         return self._error is not None
 
     def evaluate_error(self, error: Exception) -> None:
-        """Check that this is the error that the run has to end with.
-
-        Raises:
-            PaneAssertionError: It is another one, or something else was asserted, which
-                can no longer be checked.
-            Exception: It itself, if none was expected.
+        """Check that this is the error that the run has to end with, and that nothing else was
+        asserted, which can no longer be checked.
         """
         __tracebackhide__ = True
         self.give_up()
@@ -242,11 +223,7 @@ class Checks:
         return len(self._checks)
 
     def evaluate(self, run: PipelineRun) -> None:
-        """Check everything.
-
-        Raises:
-            PaneAssertionError: Something does not hold, or checks nothing.
-        """
+        """Check everything. What does not hold, or checks nothing, is raised together."""
         __tracebackhide__ = True
         self.give_up()
         failures: list[str] = []
@@ -268,12 +245,12 @@ class Checks:
         self._is_over = True
         pending_assertions.pop(id(self), None)
 
-    def _waiting(self) -> PendingAssertion:
+    def _wait(self) -> None:
         places = [check.place for check in self._checks]
         places += [] if self._error is None else [self._error.place]
         lines = ", ".join(map(str, places))
-        words = f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
-        return PendingAssertion(words, self._created_at)
+        text = f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
+        pending_assertions[id(self)] = PendingAssertion(text, self._created_at)
 
     def __del__(self) -> None:
         report_unrun(id(self))

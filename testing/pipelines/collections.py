@@ -101,8 +101,7 @@ class Expectation:
 
     _collection: PCollection[Any]
     _assert_with: Callable[[Ask], None]
-    _stamped: bool = False
-    _equal: Equal | None = None
+    _view: Callable[[Results], Results] = attrs.field(default=lambda results: results)
 
     def to(self, matcher: Matcher) -> None:
         """Assert that the matcher holds, when the pipeline has run.
@@ -125,29 +124,40 @@ class Expectation:
 
     def with_timestamp(self) -> Self:
         """The same collection with elements ``(element, timestamp in ms)``."""
-        return attrs.evolve(self, stamped=True)
+        return self._viewed(stamped=True)
 
     def with_equality(self, equal: Equal) -> Self:
         """The same collection, where ``equal(expected, actual)`` says what is the same.
 
         Source: Scio ``Eq``.
         """
-        return attrs.evolve(self, equal=equal)
+        return self._viewed(equal=equal, aggregate=None)
+
+    def _viewed(self, **changes: Any) -> Self:
+        view = self._view
+        return attrs.evolve(self, view=lambda results: attrs.evolve(view(results), **changes))
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
         check_matcher(f"expect(...).{verb}", matcher)
-        edge, windowing = self._collection.edge, self._collection.windowing
-        stamped, equal = self._stamped, self._equal
+        self._assert_with(asked(self._collection, matcher, self._view, negated=negated))
 
-        def ask(run: PipelineRun) -> str | None:
-            results = results_of(run, edge, windowing)
-            if equal is not None:
-                results = attrs.evolve(results, equal=equal, aggregate=None)
-            results = attrs.evolve(results, stamped=stamped)
-            failure = matcher.failure(results, negated=negated)
-            return None if failure is None else results.text_of(failure)
 
-        self._assert_with(ask)
+def asked(
+    collection: PCollection[Any],
+    matcher: Matcher,
+    view: Callable[[Results], Results],
+    *,
+    negated: bool = False,
+) -> Ask:
+    """What a matcher says of a collection, as a view shows it; or the opposite."""
+    edge, windowing = collection.edge, collection.windowing
+
+    def problem(run: PipelineRun) -> str | None:
+        results = view(results_of(run, edge, windowing))
+        failure = matcher.failure(results, negated=negated)
+        return None if failure is None else results.text_of(failure)
+
+    return problem
 
 
 def expect(collection: PCollection[Any]) -> Expectation:
@@ -251,12 +261,16 @@ def _chosen(known: tuple[GroupNode, ...], wanted: str | PCollection[Any] | None)
         )
     # "Count" rather means "Words/Count" than "Recount".
     for ending in (None, f"/{wanted}", wanted):
-        found = [it for it in known if it.label == wanted or (ending and it.label.endswith(ending))]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        named = [
+            node
+            for node in known
+            if node.label == wanted or (ending and node.label.endswith(ending))
+        ]
+        if len(named) == 1:
+            return named[0]
+        if named:
             raise TestStreamError(
-                f"inside: {len(found)} groupings end with {wanted!r}: {_labels(found)}; write more "
+                f"inside: {len(named)} groupings end with {wanted!r}: {_labels(named)}; write more "
                 "of the label"
             )
     raise TestStreamError(f"inside: there is no grouping {wanted!r}; there are {_labels(known)}")

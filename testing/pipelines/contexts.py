@@ -82,9 +82,9 @@ class TestPipeline(Pipeline):
         label = transform.label
         full_name = f"{self.label}/{label}" if self.label else label
         replaced = self.wiring.in_place_of(transform, full_name, given)
-        made = super().applied(label >> replaced if replaced is not transform else replaced, given)
-        self.wiring.look_at(replaced, made, self.checks)
-        return made
+        out = super().applied(label >> replaced if replaced is not transform else replaced, given)
+        self.wiring.look_at(replaced, out, self.checks)
+        return out
 
     def run(
         self, host: Host | None = None, spark: "SparkSession | None" = None, **options: Any
@@ -187,10 +187,10 @@ def run_with_data(*data: Iterable[Any]) -> Callable[[Callable[..., PCollection[A
     """
 
     def of(transform: Callable[..., PCollection[Any]]) -> list[Any]:
-        _, elements = run_with_local_output(
-            lambda sc: transform(*[sc.parallelize(each) for each in data])
-        )
-        return elements
+        def build(sc: ScioContext) -> PCollection[Any]:
+            return transform(*map(sc.parallelize, data))
+
+        return run_with_local_output(build)[1]
 
     return of
 

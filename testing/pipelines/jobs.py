@@ -13,19 +13,9 @@ from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.context import DistCache, ScioContext
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.testing.pipelines.checks import (
-    Check,
-    PendingAssertion,
-    TestLine,
-    calling_place,
-    creation_number,
-    opened,
-    pending_assertions,
-    report_unrun,
-    takes,
-)
+from beamlike.testing.pipelines import checks
 from beamlike.testing.pipelines.contexts import TestPipeline
-from beamlike.testing.pipelines.runs import Kind, metric_check, metric_words
+from beamlike.testing.pipelines.runs import Kind, MetricCheck, metric_name, metric_text
 from beamlike.testing.pipelines.wiring import (
     Assertion,
     Source,
@@ -73,18 +63,18 @@ class JobTest:
         if not callable(job):
             raise PipelineError(f"JobTest needs a job, a function of a context, got {job!r}")
         self._job = job
-        self._place = calling_place()
+        self._place = checks.calling_place()
         self._args: dict[str, Any] = {}
         self._inputs: dict[str, Source] = {}
-        self._outputs: dict[str, tuple[TestLine, Assertion]] = {}
+        self._outputs: dict[str, tuple[checks.TestLine, Assertion]] = {}
         self._caches: dict[Any, Callable[[], Any]] = {}
         self._overrides: list[TransformOverride] = []
-        self._metrics: list[Check] = []
+        self._metrics: list[checks.Check] = []
         self._looked_at: set[tuple[Kind, object]] = set()
         name = getattr(job, "__name__", repr(job))
-        pending_assertions[id(self)] = PendingAssertion(
+        checks.pending_assertions[id(self)] = checks.PendingAssertion(
             f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
-            creation_number(),
+            checks.creation_number(),
         )
 
     def args(self, *texts: str, **named: Any) -> "JobTest":
@@ -93,13 +83,13 @@ class JobTest:
         Raises:
             PipelineError: A text is none of the form ``--name=value``, or a name is given twice.
         """
-        given: list[tuple[str, Any]] = list(named.items())
-        for text in reversed(texts):
-            name, is_given, value = text.removeprefix("--").partition("=")
-            if not text.startswith("--") or not is_given or not name:
+        arguments: list[tuple[str, Any]] = []
+        for text in texts:
+            name, equals, value = text.removeprefix("--").partition("=")
+            if not text.startswith("--") or not equals or not name:
                 raise self._refusal(f'an argument of a job is written "--name=value", got {text!r}')
-            given.insert(0, (name, value))
-        for name, value in given:
+            arguments.append((name, value))
+        for name, value in [*arguments, *named.items()]:
             if name in self._args:
                 raise self._refusal(f"JobTest was given the argument {name!r} twice")
             self._args[name] = value
@@ -123,7 +113,7 @@ class JobTest:
             TestStreamError: It is no stream, or one that is not finished.
         """
         if not isinstance(stream, FinishedTestStream):
-            pending_assertions.pop(id(self), None)
+            checks.pending_assertions.pop(id(self), None)
             raise TestStreamError(
                 f"input_stream({name!r}) needs a finished stream, got {stream!r}; end it with "
                 "advance_watermark_to_infinity()"
@@ -144,7 +134,7 @@ class JobTest:
         """
         if name in self._outputs:
             raise self._refusal(f"JobTest has an output {name!r} already")
-        place = calling_place()
+        place = checks.calling_place()
 
         def of(assertion: Assertion) -> "JobTest":
             if not callable(assertion):
@@ -228,17 +218,17 @@ class JobTest:
         return self._metric("gauges", None)(wanted)
 
     def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
-        name = metric if isinstance(metric, str | None) else metric.name
+        name = metric_name(metric)
         if name is not None and (kind, name) in self._looked_at:
             raise self._refusal(
-                f"JobTest looks at the {kind.removesuffix('s')} {metric_words(name)} already"
+                f"JobTest looks at the {kind.removesuffix('s')} {metric_text(name)} already"
             )
         self._looked_at.add((kind, name))
         todo = f"write {kind.removesuffix('s')}(...)(value)"
-        assert_with = opened(self._metrics, Check(calling_place(), todo=todo))
+        assert_with = checks.opened(self._metrics, checks.Check(checks.calling_place(), todo=todo))
 
         def of(wanted: object) -> "JobTest":
-            assert_with(metric_check(kind, metric, wanted))
+            assert_with(MetricCheck(kind, name, wanted))
             return self
 
         return of
@@ -276,14 +266,14 @@ class JobTest:
         self._build(sc.pipeline)
 
     def _build(self, pipeline: TestPipeline) -> None:
-        pending_assertions.pop(id(self), None)
+        checks.pending_assertions.pop(id(self), None)
         before = pipeline.wiring
         wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides, before)
         pipeline.checks.add(self._metrics)
-        given = (_JobContext(pipeline, wiring), MappingProxyType(self._args))
+        arguments = (_JobContext(pipeline, wiring), MappingProxyType(self._args))
         pipeline.wiring = wiring
         try:
-            self._job(*given[: 1 + takes(self._job, 2)])
+            self._job(*arguments[: 1 + checks.takes(self._job, 2)])
         finally:
             pipeline.wiring = before
         try:
@@ -294,11 +284,11 @@ class JobTest:
 
     def _refusal(self, text: str) -> PipelineError:
         """Why a part of this test is refused; it no longer waits to run."""
-        pending_assertions.pop(id(self), None)
+        checks.pending_assertions.pop(id(self), None)
         return PipelineError(text)
 
     def __del__(self) -> None:
-        report_unrun(id(self))
+        checks.report_unrun(id(self))
 
 
 class _JobContext(ScioContext):

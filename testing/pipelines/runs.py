@@ -25,7 +25,7 @@ from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.runtime.graph.metrics import DistributionData
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.equality import same
-from beamlike.testing.pipelines.checks import Ask, Checks
+from beamlike.testing.pipelines.checks import Checks
 
 Kind = Literal["counters", "distributions", "gauges"]
 Of = Callable[[object], None]
@@ -74,11 +74,7 @@ def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = Transfor
 
 def _expect(of: Any, verb: str, kind: Kind, metric: Any) -> Of:
     assert_with = _checks_of(of, verb).open(f"write {verb}(...)(value)")
-
-    def wanted(value: object) -> None:
-        assert_with(metric_check(kind, metric, value))
-
-    return wanted
+    return lambda value: assert_with(MetricCheck(kind, metric_name(metric), value))
 
 
 def _checks_of(of: Any, verb: str) -> Checks:
@@ -91,22 +87,19 @@ def _checks_of(of: Any, verb: str) -> Checks:
     return checks
 
 
-def metric_check(kind: Kind, metric: Any, wanted: object) -> Ask:
-    """What is to be checked of a metric of a run; of all of the kind if the metric is None.
-
-    Args:
-        kind: Which metrics.
-        metric: A metric, or its name in any namespace.
-        wanted: The value, or a function of it. Of all it is a mapping by `MetricName`.
-    """
-    name: MetricName | str | None = metric
-    if not isinstance(metric, str | None):
-        name = metric.name
-    return _MetricCheck(kind, name, wanted)
+def metric_name(metric: Any) -> MetricName | str | None:
+    """The name of a metric, or the name itself, in any namespace."""
+    name: MetricName | str | None = metric if isinstance(metric, str | None) else metric.name
+    return name
 
 
 @attrs.frozen
-class _MetricCheck:
+class MetricCheck:
+    """What is to be checked of a metric of a run; of all of the kind if there is no name.
+
+    ``wanted`` is the value, or a function of it. Of all it is a mapping by `MetricName`.
+    """
+
     kind: Kind
     name: MetricName | str | None
     wanted: object
@@ -119,24 +112,19 @@ class _MetricCheck:
                 by_name.setdefault(result.key.metric, []).append(result)
             values = {name: self._value(its) for name, its in by_name.items()}
             return self._answer(self.kind, values, "are")
-        what = f"{self.kind.removesuffix('s')} {metric_words(self.name)}"
+        what = f"{self.kind.removesuffix('s')} {metric_text(self.name)}"
         named = [
             result for result in results if self.name in (result.key.metric, result.key.metric.name)
         ]
         if not named:
-            known = (
-                ", ".join(dict.fromkeys(metric_words(result.key.metric) for result in results))
-                or "none"
-            )
-            return f"the job never touched the {what}; its {self.kind} are: {known}"
-        if self.kind == "gauges" and not all(
-            same(named[0].committed, result.committed) for result in named
-        ):
-            values_by_step = ", ".join(
-                f"{result.committed!r} by {result.key.step!r}" for result in named
-            )
+            known = dict.fromkeys(metric_text(result.key.metric) for result in results)
+            names = ", ".join(known) or "none"
+            return f"the job never touched the {what}; its {self.kind} are: {names}"
+        is_one = all(same(named[0].committed, result.committed) for result in named)
+        if self.kind == "gauges" and not is_one:
+            by_step = ", ".join(f"{result.committed!r} by {result.key.step!r}" for result in named)
             return (
-                f"the {what} was set to {values_by_step}, and which is later is not known; "
+                f"the {what} was set to {by_step}, and which is later is not known; "
                 "check each alone"
             )
         return self._answer(what, self._value(named), "is")
@@ -154,7 +142,7 @@ class _MetricCheck:
         wanted = self.wanted
         shown: Any = value
         if isinstance(value, Mapping):
-            shown = {metric_words(name): of_metric for name, of_metric in value.items()}
+            shown = {metric_text(name): of_metric for name, of_metric in value.items()}
         if not callable(wanted):
             return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
         answer = wanted(value)
@@ -164,6 +152,6 @@ class _MetricCheck:
         return f"the {what} {verb} {shown!r}, for which {name} is {answer!r}"
 
 
-def metric_words(name: MetricName | str) -> str:
+def metric_text(name: MetricName | str) -> str:
     """A metric in an error text."""
     return repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"

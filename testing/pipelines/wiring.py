@@ -89,12 +89,12 @@ class TransformOverride:
         """
         starts = isinstance(given, Pipeline)
         if starts != self.is_source:
-            does, other = (
-                ("starts from nothing", "TransformOverride.of_source(name, elements)")
-                if starts
-                else ("reads a collection", "TransformOverride.of(name, function)")
+            does = "starts from nothing" if starts else "reads a collection"
+            other = "of_source(name, elements)" if starts else "of(name, function)"
+            raise PipelineError(
+                f"{full_name!r} {does}, and cannot be overridden so; write "
+                f"TransformOverride.{other}"
             )
-            raise PipelineError(f"{full_name!r} {does}, and cannot be overridden so; write {other}")
         return self.transform
 
 
@@ -170,12 +170,8 @@ class _Defined:
 class Wiring:
     """What a pipeline meets in a test, and what of it was met.
 
-    Args:
-        inputs: What is read under a name; None: inputs, outputs and caches are not known.
-        outputs: What is asserted of what is saved under a name.
-        caches: What a cache holds, by the file or the files that it is made of.
-        overrides: What is applied in place of transforms.
-        around: What else holds, for a job that is part of a pipeline: its overrides do as well.
+    Inputs, outputs and caches are those of a job; without them nothing of these is known. What is
+    ``around`` a job that is part of a pipeline has overrides, which hold in the job as well.
     """
 
     def __init__(
@@ -201,7 +197,7 @@ class Wiring:
         self, transform: PTransform[Any, Any], full_name: str, given: Any
     ) -> PTransform[Any, Any]:
         """What is applied in place of a transform; the same one by default."""
-        self._see(full_name)
+        self.note_name(full_name)
         override = self._in_force.get(full_name)
         if self._is_job and isinstance(transform, Read):
             if override is None or transform.name in self._inputs.things:
@@ -218,18 +214,19 @@ class Wiring:
             return override.in_place_of(full_name, given)
         return transform
 
-    def _see(self, full_name: str) -> None:
+    def note_name(self, full_name: str) -> None:
+        """Note that there is a transform of this name, also in what is around."""
         self._seen[full_name] = None
         if self._around is not None:
-            self._around._see(full_name)
+            self._around.note_name(full_name)
 
-    def look_at(self, transform: PTransform[Any, Any], made: Any, checks: Checks) -> None:
+    def look_at(self, transform: PTransform[Any, Any], collection: Any, checks: Checks) -> None:
         """Assert of an output what the test asserts."""
         if not isinstance(transform, _Kept):
             return
         place, assertion = self._outputs.things[transform.name]
         before = len(checks)
-        assertion(made)
+        assertion(collection)
         if len(checks) == before:
             text = f"this asserts nothing of output {transform.name!r}; write expect(out).to(...)"
             checks.add([Check(place, lambda run: f"{text} in it")])
@@ -240,11 +237,7 @@ class Wiring:
         return make
 
     def check_that_all_was_met(self) -> None:
-        """Check that the pipeline has everything that the test names.
-
-        Raises:
-            PipelineError: It has not.
-        """
+        """Check that the pipeline has everything that the test names."""
         missing = [
             f"the job never {defined.does} {defined.kind} {name!r}"
             for defined in (self._inputs, self._outputs, self._caches)
@@ -278,14 +271,14 @@ class _Kept(PTransform[PCollection[Any], PCollection[Any]]):
 
 def checked_overrides(overrides: Iterable[TransformOverride]) -> dict[str, TransformOverride]:
     """Overrides by the names of their transforms."""
-    found: dict[str, TransformOverride] = {}
+    by_name: dict[str, TransformOverride] = {}
     for override in overrides:
         if not isinstance(override, TransformOverride):
             raise PipelineError(
                 f'an override is a TransformOverride, such as TransformOverride.of("name", '
                 f"function), got {override!r}"
             )
-        if override.name in found:
+        if override.name in by_name:
             raise PipelineError(f"the transform {override.name!r} is overridden twice")
-        found[override.name] = override
-    return found
+        by_name[override.name] = override
+    return by_name

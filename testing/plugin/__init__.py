@@ -52,11 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder for pages.
-
-    Raises:
-        pytest.UsageError: It cannot be made.
-    """
+    """Make the folder for pages; one that cannot be made is an error of usage."""
     folder = _pages(config)
     if folder is not None:
         try:
@@ -122,12 +118,8 @@ def pytest_terminal_summary(
 
 def _taken(start: int) -> list[str]:
     """Descriptions of what was made since then and waits; it no longer waits."""
-    waiting = [
-        identity
-        for identity, pending_assertion in pending_assertions.items()
-        if pending_assertion.created_at > start
-    ]
-    return [pending_assertions.pop(identity).words for identity in waiting]
+    waiting = [id for id, pending in pending_assertions.items() if pending.created_at > start]
+    return [pending_assertions.pop(id).text for id in waiting]
 
 
 def _fail_of(forgotten: list[str]) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -37,12 +37,8 @@ _TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
 class FailedTest:
     """What is known of the failure of one test.
 
-    Args:
-        test: The id of the test.
-        groupings: Those that the failed assertion is about.
-        drawn: Whether the failure shows them already.
-        found: Whether hypothesis found the example, which is then worth a test of its own.
-        number: The number of the failure among those of one test, from 1.
+    ``drawn``: the failure shows the groupings already. ``found``: hypothesis found the example,
+    which is then worth a test of its own. ``number``: among the failures of the test, from 1.
     """
 
     test: str
@@ -86,8 +82,8 @@ class FailedTest:
 
         try:
             recordings = {
-                title: Recording.of(asserted.run, asserted.strategy, asserted.combine)
-                for title, asserted in self._titled().items()
+                of.label or self.test: Recording.of(of.run, of.strategy, of.combine)
+                for of in self.groupings
             }
         except BeamlikeError as error:
             file = folder / f"{self.name}.txt"
@@ -96,9 +92,6 @@ class FailedTest:
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             return file
         return save_page(recordings, folder / f"{self.name}.html", self.test)
-
-    def _titled(self) -> Mapping[str, AssertedGrouping]:
-        return {asserted.label or self.test: asserted for asserted in self.groupings}
 
 
 def write_transcript(asserted: AssertedGrouping, file: Path, test: str) -> Path | None:

@@ -12,7 +12,7 @@ import beamlike as bl
 from beamlike.errors import CombineError
 from beamlike.model.combine import CollectSet, CombineFn, CountDistinct
 from beamlike.testing import TestStream, emit_exactly, late_pane, on_time_pane
-from beamlike.testing.assertions.expected import ExpectedPane
+from beamlike.testing.assertions.complete import ExpectedPane
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 ELSEWHERE = NOON.astimezone(timezone(timedelta(hours=2)))

@@ -13,7 +13,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.scio import ScioContext
 from beamlike.testing import element, emit_exactly, expect
 from beamlike.testing import test_stream_of as stream_of
-from beamlike.testing.assertions.expected import ExpectedPane
+from beamlike.testing.assertions.complete import ExpectedPane
 
 ANY_TIME = "2000-01-01T00:00:00.000Z"
 
