@@ -133,7 +133,7 @@ def step_call(
     ]
 
 
-def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:
+def said_otherwise(name: str, argument: object, elements: tuple[Any, ...]) -> str:
     """What to write for an argument that Beam Python's method has."""
     beams = "Beam's is beamlike.beam.testing.test_stream.TestStream"
     if name == "tag":
@@ -144,7 +144,7 @@ def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:
         return f"add_elements has no {name}= here; write add_elements(*elements)"
     listed = elements[0] if len(elements) == 1 and isinstance(elements[0], list) else elements
     shown = ", ".join(map(reprlib.repr, listed)) or "*elements"
-    time = f"Timestamp({given!r})" if isinstance(given, int | float) else repr(given)
+    time = f"Timestamp({argument!r})" if isinstance(argument, int | float) else repr(argument)
     return (
         f"add_elements has no event_timestamp= here; write add_elements_at_time({time}, {shown}), "
         "with the elements one by one, and Timestamp of beamlike.beam for seconds. " + beams

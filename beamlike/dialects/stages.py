@@ -25,19 +25,19 @@ from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
 
 
-def check_kind(argument: str, value: object, kind: type | UnionType, example: str) -> None:
+def check_kind(argument: str, value: object, cls: type | UnionType, example: str) -> None:
     """Raise a `WindowingError`, with the example, for what is of none of these kinds."""
-    if not isinstance(value, kind):
+    if not isinstance(value, cls):
         raise WindowingError(f"{argument} must be such as {example}, got {value!r}")
 
 
 def kind_of(
-    kind: type | UnionType, example: str, argument: str | None = None
+    cls: type | UnionType, example: str, argument: str | None = None
 ) -> Callable[[object, "attrs.Attribute[Any]", object], None]:
     """What checks a field of attrs as `check_kind` does, by its name or that of an argument."""
 
     def check(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
-        check_kind(argument or field.name, value, kind, example)
+        check_kind(argument or field.name, value, cls, example)
 
     return check
 

@@ -258,8 +258,8 @@ def dropped(
             else f'reason="{why.value}" has no missed_by, got {missed_by!r}'
         )
         raise TestStreamError(f"dropped: {need}")
-    for argument, given in (("at", at), ("window", window)):
-        if given is None and why in (DropReason.EXPIRED, DropReason.CLOSED):
+    for argument, absent in (("at", at is None), ("window", window is None)):
+        if absent and why in (DropReason.EXPIRED, DropReason.CLOSED):
             raise TestStreamError(f'dropped: reason="{why.value}" needs {argument}')
     if type(count) is not int or count < 1:
         raise TestStreamError(f"dropped count must be a whole number of at least 1, got {count!r}")

@@ -61,10 +61,10 @@ def _is_a_value(dumps: Callable[[Any], bytes], thing: Any) -> Iterator[str]:
 
 def _is_frozen(thing: Any) -> Iterator[str]:
     """None of its fields can be set."""
-    kind = type(thing)
+    cls = type(thing)
     names = (
-        [field.name for field in attrs.fields(kind)]
-        if "__attrs_attrs__" in vars(kind)
+        [field.name for field in attrs.fields(cls)]
+        if "__attrs_attrs__" in vars(cls)
         else list(getattr(thing, "__dict__", ()))
     )
     for name in names:

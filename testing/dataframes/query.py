@@ -7,8 +7,6 @@ the matchers of a test stream.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
-import attrs
-
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.machine.input_clocks import SourceClock
@@ -38,14 +36,6 @@ Rows = list[dict[str, Any]]
 
 _CLOCK: Final = "2100-01-01 00:00:00"
 """Ahead of whatever happens in a test: no row is from the future."""
-
-
-@attrs.frozen
-class _Happened:
-    """One step: what was done, and the rows that it brought out."""
-
-    step: ScriptStep
-    rows: Rows
 
 
 class QueryTest:
@@ -109,7 +99,7 @@ class QueryTest:
         self._job, self._schemas = job, input_schemas(inputs)
         self._clock = instant_ms(clock, "clock")
         alone = not isinstance(inputs, Mapping)
-        self._happened: list[_Happened] = []
+        self._happened: list[tuple[ScriptStep, Rows]] = []  # and what each step brought out
         self._moved: dict[str, int] = {}
         self._over = ""
         self._run: QueryRun = (
@@ -220,7 +210,7 @@ class QueryTest:
     @property
     def rows(self) -> Rows:
         """All rows that came out, in order of the steps, times in UTC."""
-        return [row for happened in self._happened for row in happened.rows]
+        return [row for _, rows in self._happened for row in rows]
 
     @property
     def results(self) -> Results:
@@ -237,9 +227,9 @@ class QueryTest:
         shape, groupings = self._shape, self._run.described.groupings
         steps: list[ScriptStep] = []
         outputs: list[Output] = []
-        for happened in self._happened:
-            outputs += shape.outputs(len(steps), happened.rows)
-            steps.append(happened.step)
+        for step, rows in self._happened:
+            outputs += shape.outputs(len(steps), rows)
+            steps.append(step)
         strategy = _in_milliseconds(groupings[-1].strategy) if groupings else None
         return Results(Run(tuple(steps), tuple(outputs)), strategy, equal=shape.same)
 
@@ -267,9 +257,9 @@ class QueryTest:
             if not first and not moved:
                 return []
             step = AdvanceClock(self._clock)  # it stays where it was
-        self._happened.append(_Happened(step, first if moved else [*first, *rest]))
+        self._happened.append((step, first if moved else [*first, *rest]))
         if moved:
-            self._happened.append(_Happened(AdvanceWatermark(self._watermark), rest))
+            self._happened.append((AdvanceWatermark(self._watermark), rest))
         return [*first, *rest]
 
     def _input(self, name: str | None) -> str:

@@ -229,12 +229,12 @@ class Shape:
         row = json.loads(lost["element"])
         key, keys = self.key_of(row, lost["stage"]), self.of_stages[lost["stage"]]
         value = {name: part for name, part in row.items() if name not in keys}
-        known = {reason.value: reason for kind in (DropReason, RowProblem) for reason in kind}
+        reasons: tuple[DropReason | RowProblem, ...] = (*DropReason, *RowProblem)
         timestamp = lost["timestamp"]
         drop = Drop(
             Element(value, None if timestamp is None else _ms(timestamp)),  # type: ignore[arg-type]
             _window(lost["window"]) if lost["window"] else None,
-            known[lost["reason"]],
+            next(reason for reason in reasons if reason.value == lost["reason"]),
             lost["missed_ms"],
             _window(lost["nearest_session"]) if lost["nearest_session"] else None,
             None if lost["watermark"] is None else _ms(lost["watermark"]),

@@ -80,14 +80,14 @@ class TransformOverride:
         """
         return TransformOverride(_name(name), Create(elements), is_source=True)
 
-    def in_place_of(self, full_name: str, given: Any) -> PTransform[Any, Any]:
+    def in_place_of(self, full_name: str, source: Any) -> PTransform[Any, Any]:
         """What is applied in place of the transform that has this name.
 
         Raises:
             PipelineError: The transform starts from nothing and the override does not, or the
                 other way round.
         """
-        starts = isinstance(given, Pipeline)
+        starts = isinstance(source, Pipeline)
         if starts != self.is_source:
             does = "starts from nothing" if starts else "reads a collection"
             other = "of_source(name, elements)" if starts else "of(name, function)"
@@ -194,7 +194,7 @@ class Wiring:
         self._seen: dict[str, None] = {}
 
     def in_place_of(
-        self, transform: PTransform[Any, Any], full_name: str, given: Any
+        self, transform: PTransform[Any, Any], full_name: str, source: Any
     ) -> PTransform[Any, Any]:
         """What is applied in place of a transform; the same one by default."""
         self.note_name(full_name)
@@ -211,7 +211,7 @@ class Wiring:
             self._outputs.meet(transform.name)
             transform = _Kept(transform.name)
         if override is not None:
-            return override.in_place_of(full_name, given)
+            return override.in_place_of(full_name, source)
         return transform
 
     def note_name(self, full_name: str) -> None:

@@ -37,14 +37,14 @@ _TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
 class FailedTest:
     """What is known of the failure of one test.
 
-    ``drawn``: the failure shows the groupings already. ``found``: hypothesis found the example,
+    ``drawn``: the failure shows the groupings already. ``by_hypothesis``: it found the example,
     which is then worth a test of its own. ``number``: among the failures of the test, from 1.
     """
 
     test: str
     groupings: tuple[AssertedGrouping, ...]
     drawn: bool
-    found: bool
+    by_hypothesis: bool
     number: int = 1
 
     @property
@@ -63,7 +63,7 @@ class FailedTest:
             if file is not None:
                 path = shlex.quote(str(seen_from(start, file)))
                 commands.append(f"beamlike replay {path} --format timeline --explain")
-            code = _code_of(asserted) if file is None or self.found else ""
+            code = _code_of(asserted) if file is None or self.by_hypothesis else ""
             of = f" of {asserted.label!r}" if asserted.label else ""
             if code:
                 parts.append(f"the scenario{of} as a test stream:\n{indent(code, '    ')}")

@@ -47,22 +47,22 @@ _VALUE: Final = "value_"
 _RETRACTION: Final = "retraction"
 
 
-def strategy_of(words: Mapping[str, Any]) -> WindowingStrategy:
+def strategy_of(parts: Mapping[str, Any]) -> WindowingStrategy:
     """The strategy that saved state names, see `beamlike.runtime.changes.strategy_words`.
 
     Raises:
         WindowingError: It has a part of the user's own, of which the state knows the name only.
     """
     return WindowingStrategy(
-        window_fn_of(words["window"].removesuffix(_MERGED_BEFORE)),
-        trigger_of(words["trigger"]),
-        words["accumulation"],
-        allowed_lateness=words["allowed lateness"],
-        timestamp_combiner=words["timestamp combiner"],
-        closing_behavior=words["closing behavior"],
-        on_time_behavior=words["on-time behavior"],
-        late_check=words["late check"],
-        unchanged=words["unchanged panes"],
+        window_fn_of(parts["window"].removesuffix(_MERGED_BEFORE)),
+        trigger_of(parts["trigger"]),
+        parts["accumulation"],
+        allowed_lateness=parts["allowed lateness"],
+        timestamp_combiner=parts["timestamp combiner"],
+        closing_behavior=parts["closing behavior"],
+        on_time_behavior=parts["on-time behavior"],
+        late_check=parts["late check"],
+        unchanged=parts["unchanged panes"],
     )
 
 
@@ -143,8 +143,8 @@ class Captured:
         if notes:
             texts["notes"] = " ".join(notes)
         name = f"{self.stage.name}-{self.key}".replace(" ", "-").lower()
-        given = {"title": f"What the key {self.key} of {self.stage.name!r} got"} | texts
-        return write_scenario(name, self.strategy, self.aggregation, self.run, **given)
+        heading = {"title": f"What the key {self.key} of {self.stage.name!r} got"} | texts
+        return write_scenario(name, self.strategy, self.aggregation, self.run, **heading)
 
 
 def _in_words(effect: Effect) -> str:

@@ -129,9 +129,9 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         elif strategy is not None:
             check_alone("run", strategy, window, parts)
         else:
-            given: dict[str, Any] = {"window_fn": window, **parts}
+            named: dict[str, Any] = {"window_fn": window, **parts}
             strategy = WindowingStrategy(
-                **{name: part for name, part in given.items() if part is not None}
+                **{name: part for name, part in named.items() if part is not None}
             )
         strategy = strategy.in_resolution(MILLISECONDS)  # which is what scenarios count
         failing = option(OnFailure, on_error, "on_error")

@@ -212,8 +212,8 @@ class Results:
         """
         from beamlike.viz.recording import Recording
 
-        found = self.grouping
-        return Recording.of(found.run, found.strategy, found.combine)
+        shown = self.grouping
+        return Recording.of(shown.run, shown.strategy, shown.combine)
 
     @property
     def grouping(self) -> AssertedGrouping:
@@ -223,18 +223,16 @@ class Results:
             TestStreamError: There is nothing.
         """
         if self.origin is not None:
-            found = self.origin.grouping()
+            grouping = self.origin.grouping()
         else:
-            found = next(iter(self.groupings), None)
-        if found is None:
-            what = (
-                "these results" if self.origin is None else f"the elements of {self.origin.label}"
-            )
+            grouping = next(iter(self.groupings), None)
+        if grouping is None:
+            things = f"the elements of {self.origin.label}" if self.origin else "these results"
             raise TestStreamError(
-                f"only a grouping can be shown step by step, and {what} are not known to come from "
-                'one; name one of the pipeline: inside(result, "its label")'
+                f"only a grouping can be shown step by step, and {things} are not known to come "
+                'from one; name one of the pipeline: inside(result, "its label")'
             )
-        return found
+        return grouping
 
     def explain(self, key: Any = None, window: "WindowLike | None" = None) -> "Explanation":
         """What happened and why, as text: merges, firings, drops, and why nothing came out.
