@@ -40,7 +40,7 @@ ROOMS = {
     "beamlike/runners": 4_300,
     "beamlike/runtime": 16_000,
     "beamlike/viz": 5_400,
-    "testing": 10_100,
+    "testing": 10_000,
     "tests": 140_300,
 }
 
