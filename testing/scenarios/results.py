@@ -189,20 +189,27 @@ class _Comparison:
         self, expected: Sequence[Entry], actual: Sequence[Entry]
     ) -> tuple[list[Entry], list[Entry]]:
         """What is left over when as many as possible are paired, each with one of its like."""
-        owner: dict[int, int] = {}  # position in actual -> position in expected
-
-        def place(wanted: int, tried: set[int]) -> bool:
+        taken: dict[int, int] = {}  # position in expected -> position in actual
+        owner: dict[int, int] = {}  # and back
+        for wanted in range(len(expected)):
             # An entry that leaves fields open may take what a stricter one needs; move it on.
-            for index, candidate in enumerate(actual):
-                if index in tried or self._unlike(expected[wanted], candidate):
-                    continue
-                tried.add(index)
-                if index not in owner or place(owner[index], tried):
-                    owner[index] = wanted
-                    return True
-            return False
-
-        missing = [entry for index, entry in enumerate(expected) if not place(index, set())]
+            reached: dict[int, int] = {}  # position in actual -> who may take it
+            waiting, free = [wanted], None
+            for entry in waiting:
+                for index, candidate in enumerate(actual):
+                    if index in reached or self._unlike(expected[entry], candidate):
+                        continue
+                    reached[index] = entry
+                    if index not in owner:
+                        free = index
+                        break
+                    waiting.append(owner[index])
+                if free is not None:
+                    break
+            while free is not None:
+                entry = owner[free] = reached[free]
+                taken[entry], free = free, taken.get(entry)
+        missing = [entry for index, entry in enumerate(expected) if index not in taken]
         return missing, [entry for index, entry in enumerate(actual) if index not in owner]
 
     def _unlike(self, expected: Entry, actual: Entry) -> list[str]:

@@ -35,7 +35,7 @@ from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
 from beamlike.testing.scenarios.files import differences, load_transcripts, read_transcripts
-from beamlike.testing.scenarios.results import to_document
+from beamlike.testing.scenarios.results import _Comparison, to_document
 
 Document = dict[str, Any]
 
@@ -458,7 +458,7 @@ def test_a_mistake_is_named_with_its_place(
         ('[{"title": "x"}]', "[0]: lacks 'format' and 'id' and "),
         ('{"id": "a", "id": "b"}', "an object has the field 'id' twice"),
         ('{"id": NaN}', "NaN is not a JSON value"),
-        ("[" * 100_000, "is nested too deeply"),
+        pytest.param("[" * 100_000, "is nested too deeply", id="nested too deeply"),
     ],
 )
 def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -623,6 +623,31 @@ def test_an_incomplete_scenario_asserts_what_it_names_and_no_more(tmp_path: Path
 
     document["panes"].append({"timing": "LATE"})
     assert found(tmp_path, document) == ["anywhere: missing pane LATE"]
+
+
+def test_a_thousand_equal_panes_are_paired_one_by_one() -> None:
+    panes = _Comparison("pane", any_order=False)
+    late, early = ({"timing": timing, "retraction": False} for timing in ("LATE", "EARLY"))
+    came = [late | {"value": number} for number in range(1_100)]
+
+    assert panes.differences([late] * 1_100, came, True) == []
+    assert panes.differences([late] * 1_101 + [early], came, True) == [
+        "anywhere: missing pane LATE",
+        "anywhere: missing pane EARLY",
+    ]
+
+
+def test_a_pane_with_open_fields_leaves_one_that_fits_alone_to_it() -> None:
+    panes = _Comparison("pane", any_order=False)
+    any_late = {"timing": "LATE", "retraction": False}
+    first, second, third = (any_late | {"value": value} for value in (1, 2, 3))
+
+    wanted = [any_late, any_late, first, second]
+    assert panes.differences(wanted, [first, second, third], True) == [
+        "anywhere: missing pane LATE (value 2)"
+    ]
+    wanted = [any_late, first, {"value": 2, "retraction": False}]
+    assert panes.differences(wanted, [first, second, third], True) == []
 
 
 def test_an_open_expectation_does_not_take_the_pane_that_a_stricter_one_needs(tmp_path: Path):
