@@ -116,32 +116,29 @@ def stage_options(
     Raises:
         WindowingError: One of them cannot be, or does not go with the strategy.
     """
-    check_choice("on_error", on_error, get_args(OnError))
+    combines_early = lift or hot_key_fanout is not None
+    options = step_options(name, on_error, max_failures, shards, buckets, combines_early)
     check_choice("render", render, get_args(Render))
     check_choice("machine", machine, get_args(MachineName))
     _check_render(render, strategy)
     return {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error, lift or hot_key_fanout is not None),
-        "name": name,
+        **options,
         "render": render,
         "machine_name": machine,
-        "record": _recorded(record, lift or hot_key_fanout is not None),
+        "record": _recorded(record, combines_early),
         **_early_combining(strategy, lift, hot_key_fanout),
     }
 
 
 def step_options(
-    inputs: Inputs,
+    name: str,
     on_error: OnError,
     max_failures: float | None,
     shards: int,
     buckets: int,
-    name: str,
+    combines_early: bool = False,
 ) -> "PlanOptions":
-    """The options of a step that is not a grouping, checked.
+    """The options that each step with a state has, checked.
 
     Raises:
         WindowingError: One of them cannot be.
@@ -151,9 +148,8 @@ def step_options(
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error),
+        "max_failures": checked_share(max_failures, on_error, combines_early),
         "name": name,
-        "reports": inputs.is_streaming,
     }
 
 
