@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import attrs
 
 from beamlike.errors import ColumnError, EnvironmentProblem, UnsupportedError
+from beamlike.extras import lazily
 from beamlike.model.readable import ReadableABC
 from beamlike.safe_text import short_repr
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
+else:
+    F = lazily("pyspark.sql.functions")
 
 _UNREADABLE: Final = "__beamlike_unreadable"
 """The field in which Spark keeps a text that is not JSON of its schema."""
-_TO_JSON: Final = {
-    "ignoreNullFields": "false",
-    "timeZone": "UTC",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 _NO_JSON: Final = ("geometry", "geography")
 
 
@@ -81,8 +79,6 @@ class Bytes(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         return raw, F.lit(False)
 
 
@@ -96,14 +92,10 @@ class Text(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         return self.shown(raw), ~F.is_valid_utf8(raw.cast("string"))
 
     def shown(self, raw: "Column") -> "Column":
         """See `Format.shown`."""
-        from pyspark.sql import functions as F
-
         return F.make_valid_utf8(raw.cast("string"))
 
 
@@ -128,7 +120,6 @@ class Json(Text):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
         fields = list(_fields(self.schema, argument).fields)
@@ -176,8 +167,6 @@ class Avro(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         if self.schema is None:
             raise ColumnError(f"{argument}=Avro() reads nothing without a schema; give it one")
         inner = F.substring(raw, self.skip + 1, 2**31 - 1) if self.skip else raw
@@ -192,16 +181,14 @@ class Avro(Format):
             raise UnsupportedError(
                 "beamlike.kafka.write: what is written has the schema of its columns; write Avro()"
             )
-        from pyspark.sql import functions as F
-
         return F.call_function("to_avro", record)
 
 
 def json_bytes(record: "Column") -> "Column":
     """A struct as JSON in UTF-8, with times in UTC."""
-    from pyspark.sql import functions as F
+    from beamlike.runtime.json_rows import TO_JSON
 
-    return F.to_json(record, _TO_JSON).cast("binary")
+    return F.to_json(record, dict(TO_JSON)).cast("binary")
 
 
 BYTES: Final = Bytes()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.kafka.formats import BYTES, TEXT, Format, analysed
 from beamlike.errors import PipelineError
-from beamlike.extras import needs
+from beamlike.extras import lazily, needs
 from beamlike.hosts import kafka_connector as connector
 from beamlike.machine.events import UNREADABLE_RECORD, RowProblem
 from beamlike.model.options import whole_number
@@ -16,6 +16,9 @@ from beamlike.runtime.options import MAX_AHEAD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as F
+else:
+    F = lazily("pyspark.sql.functions")
 
 _READ: Final = "beamlike.kafka.read"
 _RECORD: Final = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
@@ -190,8 +193,6 @@ def _decoded(
     spark: Any, rows: "DataFrame", key: Format, value: Format
 ) -> tuple["DataFrame", dict[str, str]]:
     """The columns of records, and what those of Kafka are called."""
-    from pyspark.sql import functions as F
-
     from beamlike.hosts.landing.names import free_name
     from beamlike.hosts.spark.inputs import column
 
@@ -221,8 +222,6 @@ def _without_unreadable(records: Stream) -> Stream:
 
     That they cannot be read is why their event time may be missing, and so it comes first.
     """
-    from pyspark.sql import functions as F
-
     from beamlike.hosts.spark.inputs import mark
     from beamlike.runtime.row_metadata import MARKS
 

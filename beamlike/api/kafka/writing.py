@@ -10,17 +10,22 @@ from beamlike.api.dataframe.stream import Stream
 from beamlike.api.kafka.formats import JSON, Format, analysed, json_bytes
 from beamlike.api.kafka.reading import clients
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError, WindowingError
+from beamlike.extras import lazily
 from beamlike.hosts import kafka_connector as connector
 from beamlike.hosts.finding import frames_of
+from beamlike.hosts.landing.letters import CANNOT_LAND
+from beamlike.hosts.landing.names import LandedColumns, backquoted
 from beamlike.model.graph import GroupNode
 from beamlike.model.options import AccumulationMode, ClosingBehavior
 from beamlike.model.report import outlives_its_end
 from beamlike.model.trigger_analysis import can_stay_open
+from beamlike.runtime.session_identity import SESSION_IDENTITY
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from beamlike.hosts.landing.names import LandedColumns
+    from pyspark.sql import functions as F
+else:
+    F = lazily("pyspark.sql.functions")
 
 _WRITE: Final = "beamlike.kafka.write"
 _LARGEST: Final = 1_048_576
@@ -144,9 +149,7 @@ def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFra
 
 def _columns_of(
     frame: "DataFrame", key: str | Sequence[str], dead_letters: str | None
-) -> "LandedColumns":
-    from beamlike.hosts.landing.names import LandedColumns
-
+) -> LandedColumns:
     schema = frames_of(frame).columns_of(frame).schema
     columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
     if dead_letters is not None and not columns.has_dropped:
@@ -195,7 +198,7 @@ class _Records:
         largest: How many bytes a key and a value may have together.
     """
 
-    columns: "LandedColumns"
+    columns: LandedColumns
     format: Format
     topic: str
     dead_letters: str | None
@@ -208,8 +211,6 @@ class _Records:
         Raises:
             ColumnError: ``expired`` needs a pane, and there is none.
         """
-        from pyspark.sql import functions as F
-
         if self.expired == "delete" and not self.columns.has_pane:
             raise ColumnError(
                 f"{_WRITE}: expired=\"delete\" follows a last pane, and there is no column 'pane'; "
@@ -226,30 +227,23 @@ class _Records:
         return encoded.select(F.explode(self._records()).alias("record")).select("record.*")
 
     def _key(self) -> "Column":
-        from pyspark.sql import functions as F
-
-        names = [*self.columns.key, _name_of_result(self.columns)]
+        by_session = self.columns.rendering == "upserts"
+        names = [*self.columns.key, SESSION_IDENTITY if by_session else "window"]
         return json_bytes(F.struct(*map(_column, names)))
 
     def _value(self, frame: "DataFrame") -> "Column":
-        from pyspark.sql import functions as F
-
         key = self.columns.key
         names = [*key, "window", *(name for name in self.columns.users if name not in key)]
         record = F.struct(*map(_column, names))
         return self.format.write(record, frame.select(*map(_column, names)).schema)
 
     def _headers(self) -> "Column":
-        from pyspark.sql import functions as F
-
         marks = _PANE if self.columns.has_pane else ()
         return F.array(
             *(_header(f"pane.{mark}", F.col("pane").getField(mark)) for mark in marks)
         ).cast(_HEADERS_TYPE)
 
     def _records(self) -> "Column":
-        from pyspark.sql import functions as F
-
         value = F.col(_VALUE)
         put, delete = self._record(value, "upsert"), self._record(_nothing(), "delete")
         records = F.array(put)
@@ -270,23 +264,17 @@ class _Records:
         return records
 
     def _record(self, value: "Column", change: str) -> "Column":
-        from pyspark.sql import functions as F
-
         headers = F.concat(F.col(_HEADERS), F.array(_header("change", F.lit(change))))
         known = F.filter(headers, lambda header: header.getField("value").isNotNull())
         return _as_record(self.topic, F.col(_KEY), value, known)
 
     def _dropped(self) -> "Column":
-        from pyspark.sql import functions as F
-
         element = F.left(F.col("dropped").getField("element"), F.lit(_SHOWN))
         return self._letter(F.col("dropped").withField("element", element))
 
     def _too_large(self, size: "Column") -> "Column":
         """A pane that producers do not send, as what was dropped."""
-        from pyspark.sql import functions as F
-
-        from beamlike.hosts.landing.letters import CANNOT_LAND
+        from beamlike.runtime.row_metadata import time_types
 
         error = F.concat(
             *(F.lit("the record has "), size, F.lit(f" bytes, and {self.largest} may be sent: ")),
@@ -300,11 +288,10 @@ class _Records:
             "error": error,
             "element": F.left(F.col(_KEY).cast("string"), F.lit(_SHOWN)),
         }
-        return F.struct(*(fields.get(name, F.lit(None)).alias(name) for name in _LETTER))
+        names = [field.name for field in time_types(wall_clock=False).dropped]
+        return F.struct(*(fields.get(name, F.lit(None)).alias(name) for name in names))
 
     def _letter(self, dropped: "Column") -> "Column":
-        from pyspark.sql import functions as F
-
         headers = F.array(
             *(_header(name, dropped.getField(name)) for name in ("stage", "reason"))
         ).cast(_HEADERS_TYPE)
@@ -315,36 +302,23 @@ _IS_DROPPED, _KEY, _VALUE, _HEADERS = (
     *("__beamlike_dropped", "__beamlike_key", "__beamlike_value", "__beamlike_headers"),
 )
 _PANE: Final = ("timing", "index", "nonspeculative_index", "is_first", "is_last")
-_LETTER: Final = (
-    *("stage", "reason", "timestamp", "watermark", "missed_ms", "window", "nearest_session"),
-    *("count", "error", "element"),
-)
-"""What a dead letter has, as a row that was dropped."""
 _HEADERS_TYPE: Final = "array<struct<key: string, value: binary>>"
 _RECORD_TYPE: Final = f"struct<topic: string, key: binary, value: binary, headers: {_HEADERS_TYPE}>"
 
 
 def _column(name: str) -> "Column":
-    from beamlike.hosts.spark.inputs import column
-
-    return column(name)
+    return F.col(backquoted(name))
 
 
 def _nothing() -> "Column":
-    from pyspark.sql import functions as F
-
     return F.lit(None).cast("binary")
 
 
 def _header(name: str, value: "Column") -> "Column":
-    from pyspark.sql import functions as F
-
     return F.struct(F.lit(name).alias("key"), value.cast("string").cast("binary").alias("value"))
 
 
 def _as_record(topic: str, key: "Column", value: "Column", headers: "Column") -> "Column":
-    from pyspark.sql import functions as F
-
     return F.struct(
         F.lit(topic).alias("topic"),
         key.alias("key"),
@@ -353,17 +327,8 @@ def _as_record(topic: str, key: "Column", value: "Column", headers: "Column") ->
     ).cast(_RECORD_TYPE)
 
 
-def _name_of_result(columns: "LandedColumns") -> str:
-    """The column that names a result beside its key."""
-    from beamlike.runtime.session_identity import SESSION_IDENTITY
-
-    return SESSION_IDENTITY if columns.rendering == "upserts" else "window"
-
-
-def _is_deleted(columns: "LandedColumns") -> "Column | None":
+def _is_deleted(columns: LandedColumns) -> "Column | None":
     """Whether a row withdraws a result; None: no row does."""
-    from pyspark.sql import functions as F
-
     match columns.rendering:
         case "retractions":
             return F.col("retraction")
