@@ -25,7 +25,7 @@ import attrs
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
 from beamlike.hosts.landing.names import ROW_KEY, LandedColumns, free_name
-from beamlike.hosts.landing.value_types import cast_in_utc
+from beamlike.hosts.landing.value_types import in_utc
 from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def changes_of(
             "upsert_into: dead_letters needs the rows that were dropped, and there is no column "
             "'dropped'; write Stream.everything, or windowed(..., output=\"all\")"
         )
-    table = pa.table({field.name: cast_in_utc(table.column(field.name)) for field in table.schema})
+    table = table.cast(pa.schema([field.with_type(in_utc(field.type)) for field in table.schema]))
     dropped = _is_dropped(table, columns)
     last: dict[str, tuple[bool, int]] = {}
     row_keys = _row_keys(table, columns)

@@ -109,17 +109,9 @@ class Delta(Target):
         last = next((number for number in numbers if number is not None), None)
         if not is_next(batch, last, uri):
             return None
-        known = kinds_of(pa.schema(table.schema().to_arrow()).empty_table())
-        check_columns(uri, _alike(known), _alike(kinds_of(rows)))
+        schemas = pa.schema(table.schema().to_arrow()), rows.schema
+        check_columns(uri, *(kinds_of(schema, "_view") for schema in schemas))
         return table
-
-
-def _alike(kinds: dict[str, str]) -> dict[str, str]:
-    """Types without what a library chooses: views, and names of the items of lists."""
-    return {
-        name: dtype.replace("_view", "").replace("large_", "").replace("item: ", "element: ")
-        for name, dtype in kinds.items()
-    }
 
 
 def _numbered(writer: str, batch: Batch) -> Any:

@@ -121,8 +121,8 @@ class Iceberg(Target):
         last = next((int(number) for number in numbers if number is not None), None)
         if not is_next(batch, last, name):
             return None
-        known = kinds_of(table.schema().as_arrow().empty_table())
-        check_columns(name, _alike(known), _alike(kinds_of(rows)))
+        schemas = table.schema().as_arrow(), rows.schema
+        check_columns(name, *(kinds_of(schema, " not null") for schema in schemas))
         return table
 
 
@@ -130,20 +130,15 @@ def _widened(rows: "pa.Table") -> "pa.Table":
     """Rows whose integers have a width that Iceberg has: 32 or 64 bits."""
     import pyarrow as pa
 
+    from beamlike.runtime.row_metadata import with_parts
+
     def widened(dtype: "pa.DataType") -> "pa.DataType":
         match value_type(dtype):
             case "int" if dtype.bit_width < 32:
                 return pa.int32()
-            case "struct":
-                return pa.struct([field.with_type(widened(field.type)) for field in dtype])
             case "list":
-                return pa.list_(dtype.value_field.with_type(widened(dtype.value_type)))
-            case "map":
-                return pa.map_(
-                    dtype.key_field.with_type(widened(dtype.key_type)),
-                    dtype.item_field.with_type(widened(dtype.item_type)),
-                )
-        return dtype
+                dtype = pa.list_(dtype.value_field)
+        return with_parts(dtype, widened)
 
     return rows.cast(pa.schema([field.with_type(widened(field.type)) for field in rows.schema]))
 
@@ -159,14 +154,6 @@ def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
     if held == "struct" and value is not None:
         return any(_loses_null(value[field.name], field.type) for field in dtype)
     return False
-
-
-def _alike(kinds: dict[str, str]) -> dict[str, str]:
-    """Types without what a library chooses: how long strings are, and names of items."""
-    return {
-        name: dtype.replace("large_", "").replace("item: ", "element: ").replace(" not null", "")
-        for name, dtype in kinds.items()
-    }
 
 
 def _property(writer: str) -> str:

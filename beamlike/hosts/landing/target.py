@@ -194,6 +194,15 @@ def check_name(argument: str, name: object) -> None:
         raise ColumnError(f"{argument} must be the name of a table, got {name!r}")
 
 
-def kinds_of(table: "pa.Table") -> dict[str, str]:
-    """The columns of a table and their types, in words."""
-    return {field.name: str(field.type) for field in table.schema}
+def kinds_of(schema: "pa.Schema", unsaid: str) -> dict[str, str]:
+    """Columns and their types in words, without what a library chooses.
+
+    Args:
+        schema: The columns.
+        unsaid: What the library says of types besides how long texts are, and names of items.
+    """
+    kinds = {}
+    for field in schema:
+        text = str(field.type).replace("large_", "").replace("item: ", "element: ")
+        kinds[field.name] = text.replace(unsaid, "")
+    return kinds

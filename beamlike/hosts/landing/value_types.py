@@ -138,25 +138,13 @@ def in_utc(dtype: "pa.DataType") -> "pa.DataType":
     """
     import pyarrow as pa
 
-    def field_in_utc(field: "pa.Field") -> "pa.Field":
-        return field.with_type(in_utc(field.type))
+    from beamlike.runtime.row_metadata import with_parts
 
-    held = value_type(dtype)
-    match held:
+    match value_type(dtype):
         case "instant":
             return pa.timestamp("us", tz="UTC")
         case "time":
             return pa.time64("us")
-        case "struct":
-            return pa.struct([field_in_utc(field) for field in dtype])
         case "list":
-            return pa.list_(field_in_utc(dtype.value_field))
-        case "map":
-            return pa.map_(field_in_utc(dtype.key_field), field_in_utc(dtype.item_field))
-    return dtype
-
-
-def cast_in_utc(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """A column with its instants in UTC, see `in_utc`."""
-    dtype = in_utc(column.type)
-    return column if dtype == column.type else column.cast(dtype)
+            dtype = pa.list_(dtype.value_field)  # of each make
+    return with_parts(dtype, in_utc)
