@@ -33,11 +33,7 @@ AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count
 
 
 def aggregates(given: object) -> Mapping[str, Aggregate]:
-    """What is aggregated under which name, once everything is of the right kind.
-
-    Raises:
-        ColumnError: It is no mapping, it is empty, or a name is no text.
-    """
+    """What is aggregated under which name, once everything is of the right kind."""
     example = 'such as {"n": bl.count()}'
     if not isinstance(given, Mapping):
         raise ColumnError(f"aggregate must map names to aggregates, {example}, got {given!r}")
@@ -50,11 +46,7 @@ def aggregates(given: object) -> Mapping[str, Aggregate]:
 
 
 def column_names(given: object, argument: str) -> list[str]:
-    """The names of columns, given as a list or one alone.
-
-    Raises:
-        ColumnError: These are no names.
-    """
+    """The names of columns, given as a list or one alone."""
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
@@ -62,11 +54,7 @@ def column_names(given: object, argument: str) -> list[str]:
 
 
 def check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is none of the choices.
-
-    Raises:
-        WindowingError: With those that there are.
-    """
+    """Refuse a word that is none of the choices."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}")
@@ -82,11 +70,7 @@ def counted(argument: str, number: object) -> int:
 
 
 def check_name(name: object) -> None:
-    """Refuse what cannot be the name of a grouping.
-
-    Raises:
-        WindowingError: It is no text, or empty.
-    """
+    """Refuse what cannot be the name of a grouping."""
     if not isinstance(name, str) or not name:
         raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
 
@@ -95,11 +79,7 @@ def check_watermark(present: bool, wanted: object) -> None:
     """Refuse a stream without a watermark, or with two.
 
     Args:
-        present: Whether its DataFrame has one already.
         wanted: The one that is asked for; None if none is.
-
-    Raises:
-        WindowingError: There is none, or there would be two.
     """
     if not present and wanted is None:
         raise WindowingError(
@@ -133,9 +113,7 @@ def check_idle(
     """Refuse ``idle="advance"`` of a source that never counts as idle.
 
     Args:
-        advances: Whether that is asked for.
         silence: What is asked for as ``idle_after``, in any unit.
-        error: The type of the error.
 
     Raises:
         BeamlikeError: Of that type, with what to add.
@@ -157,7 +135,6 @@ def check_jump(
     Args:
         jump: What is asked for as ``max_jump`` (ms).
         delay: As ``watermark`` (ms).
-        error: The type of the error.
 
     Raises:
         BeamlikeError: Of that type, with what to change.
@@ -185,22 +162,14 @@ def jump_ms(max_jump: DurationLike | None, delay: int | None) -> int | None:
 
 
 def folder(argument: str, given: str | PathLike[str]) -> str:
-    """The folder of a query's checkpoint.
-
-    Raises:
-        StateError: It is no name of a folder.
-    """
+    """The folder of a query's checkpoint."""
     if not isinstance(given, str | PathLike):
         raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
     return fspath(given)
 
 
 def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) -> float:
-    """The share of calls that may fail; the default if none is given.
-
-    Raises:
-        WindowingError: It is not a share, or nothing would ask for it.
-    """
+    """The share of calls that may fail; the default if none is given."""
     if max_failures is None:
         return MAX_FAILURES
     if on_error == "fail":
@@ -226,9 +195,6 @@ def warn_of_hint(owner: str, argument: str, value: object, why: str) -> None:
 
     Args:
         owner: Whose argument it is; it opens the message.
-        argument: Its name.
-        value: What the caller wrote.
-        why: What is done instead.
     """
     hint = f"{argument}={short_repr(value)}"
     warn_user(f"{owner}: {hint} has no effect: {why}; leave it out", UnusedHintWarning)
@@ -244,11 +210,8 @@ def warn_of_numbers(
     """Warn of durations that were given as numbers and may not be meant in milliseconds.
 
     Args:
-        owner: What was given them; it opens the message.
         window: A window function with durations of its own.
         trigger: A trigger, some of whose parts may have durations of their own.
-        strategy: A strategy with both, and with a lateness.
-        durations: Other durations, by argument.
     """
     found = dict(without_unit(**durations))
     if strategy is not None:

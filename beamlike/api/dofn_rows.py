@@ -20,12 +20,7 @@ from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
 
 def dofn_over_rows(fn: object, rows: FunctionRows, label: str) -> StatefulFn | None:
-    """A `DoFn` as a machine calls it; None: it is something else.
-
-    Raises:
-        ColumnError: Its states and timers do not go together.
-        UnsupportedError: It has methods for the begin or the end of a bundle.
-    """
+    """A `DoFn` as a machine calls it; None: it is something else."""
     if not isinstance(fn, DoFn):
         return None
     for name in OF_BUNDLES:

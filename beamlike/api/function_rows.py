@@ -19,9 +19,6 @@ class FunctionRows:
     """Rows as a machine has them, and as a function sees them.
 
     Args:
-        columns: The names of their columns.
-        keys: Those of the key.
-        returned: What results have to be.
         maker: Makes rows with names, see `beamlike.hosts.frames.Frames.row_maker`.
     """
 

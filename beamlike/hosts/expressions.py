@@ -38,13 +38,7 @@ def is_of_dataframes(name: str) -> bool:
 def changed_by(
     spark: "SparkSession", schema: pa.Schema, change: RowChange
 ) -> tuple[pa.Schema, Callable[[pa.Table], pa.Table]]:
-    """The columns that a step makes of others, and what makes its rows.
-
-    Args:
-        spark: The session.
-        schema: The columns before.
-        change: The step.
-    """
+    """The columns that a step makes of others, and what makes its rows."""
     from beamlike.hosts.pyspark_types import schema_of, spark_schema
     from beamlike.hosts.spark.verbs import SparkFrames
 

@@ -36,12 +36,10 @@ class EventTimes:
     """The event times of the rows of a source.
 
     Args:
-        column: Their column.
         delay: How far they may be out of order (ms); None: no watermark is to be set.
         max_ahead: How far ahead of the clock they may lie (ms); None: as far as they like.
         part: The column that names the part of the source that a row comes from, if parts have
             watermarks of their own.
-        resolution: What they count in the hidden column.
     """
 
     column: str
@@ -56,8 +54,6 @@ class StageInput:
     """How the rows of one input go into a grouping.
 
     Args:
-        plan: The grouping.
-        values: The columns that its values come from.
         timestamp: The event-time column of a source, shown with rows that cannot be grouped; None
             after a grouping.
         assign: Gives rows their windows; None: they have them, or the machine assigns.
@@ -225,9 +221,7 @@ class Frames(ABC):
         """Rows of one stream among several: as a struct in a column of their own, beside others.
 
         Args:
-            rows: The rows.
             shared: By the name of a column that all have, what these rows call it.
-            name: The column of these rows.
             structs: The columns of all streams; those of the others are null.
         """
 
@@ -244,10 +238,7 @@ class Frames(ABC):
 
         Args:
             rows: Panes with an array of structs for each side.
-            keys: The columns of the key.
             sides: The columns of each side, the left one first.
-            of_a_pane: Columns that follow, if they are there.
-            how: Which sides may be without a partner.
         """
 
     # -- look-ups ------------------------------------------------------------------------------

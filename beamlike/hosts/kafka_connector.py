@@ -20,10 +20,6 @@ def options_of(config: Mapping[str, Any], what: str) -> dict[str, str]:
 
     Args:
         config: The settings, as Kafka names them.
-        what: Who has them, for the message.
-
-    Raises:
-        PipelineError: There are no servers.
     """
     if not config.get(SERVERS):
         raise PipelineError(
@@ -37,9 +33,6 @@ def check_settings(spark: Any, config: Mapping[str, Any], what: str, *, reads: b
     """Refuse settings that Kafka's clients do not have, which they would leave out with a warning.
 
     Where these cannot be asked, as over Spark Connect, nothing is refused.
-
-    Raises:
-        PipelineError: It names the setting, and the nearest one.
     """
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
@@ -63,9 +56,6 @@ def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], w
 
     Spark would say so in Java, when the query runs. Where the servers cannot be asked from here, as
     over Spark Connect, nothing is refused.
-
-    Raises:
-        PipelineError: A topic is not there.
     """
     with _admin(spark, config) as admin:
         if admin is None:

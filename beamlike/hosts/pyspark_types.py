@@ -102,11 +102,7 @@ def _spark_type_of(field: pa.Field) -> T.DataType:
 
 
 def read_type(text: str) -> pa.Field:
-    """A type from its text, as Spark reads it.
-
-    Raises:
-        ColumnError: There is no such type.
-    """
+    """A type from its text, as Spark reads it."""
     try:
         return field_of(text, T.DataType.fromDDL(text))
     except PySparkException as error:
@@ -114,11 +110,7 @@ def read_type(text: str) -> pa.Field:
 
 
 def read_columns(text: str) -> pa.Schema | None:
-    """Columns from their text, as Spark reads it; None: it is a type and not columns.
-
-    Raises:
-        ColumnError: They cannot be read.
-    """
+    """Columns from their text, as Spark reads it; None: it is a type and not columns."""
     try:
         columns = T.DataType.fromDDL(text)
     except PySparkException as error:

@@ -30,11 +30,7 @@ def _folder() -> Path:
 
 @contextmanager
 def step_noted(words: str) -> Iterator[None]:
-    """Keep a note of this process while the block runs. What the disk refuses is not kept.
-
-    Args:
-        words: What the step is.
-    """
+    """Keep a note of this process while the block runs. What the disk refuses is not kept."""
     note = None
     with suppress(OSError, ValueError):
         note = _note_of(os.getpid())

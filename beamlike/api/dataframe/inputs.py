@@ -63,9 +63,7 @@ class InputSource:
     """Where rows come from.
 
     Args:
-        timestamp: Their event-time column.
         clock: Where their watermark comes from; None: Spark's is used.
-        resolution: What the groupings of these rows count.
         wall_clock: Whether their event times are wall-clock times, which are in no zone.
     """
 
@@ -95,7 +93,6 @@ class Rows:
 
     Args:
         frame: Rows with the hidden column, see `beamlike.runtime.row_metadata`.
-        node: What they come out of.
     """
 
     frame: "DataFrame"
@@ -212,11 +209,7 @@ class Inputs:
 
     @property
     def clocks(self) -> "Clocks | None":
-        """Where the watermark comes from; None: from Spark.
-
-        Raises:
-            UnsupportedError: There is none that holds for all rows.
-        """
+        """Where the watermark comes from; None: from Spark."""
         from beamlike.runtime.binding import clocks_of
 
         for rows in self.rows:
@@ -234,11 +227,7 @@ class Inputs:
 
     @property
     def times(self) -> tuple[Resolution, bool]:
-        """What a grouping of these rows counts, and whether event times are wall-clock times.
-
-        Raises:
-            WindowingError: Some rows count otherwise than others.
-        """
+        """What a grouping of these rows counts, and whether event times are wall-clock times."""
         resolutions, wall_clocks = (
             {*found} for found in zip(*(rows.times for rows in self.rows), strict=True)
         )
@@ -276,11 +265,7 @@ class Inputs:
 
 
 def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
-    """All stateful nodes that some rows went through, by name.
-
-    Raises:
-        WindowingError: Two of them have the same name, and so would their counters.
-    """
+    """All stateful nodes that some rows went through, by name."""
     stages: dict[str, StatefulNode] = {}
     for node in in_order([rows.node for inputs in given for rows in inputs.rows]):
         if isinstance(node, StatefulNode) and stages.setdefault(node.label, node) is not node:
@@ -343,11 +328,7 @@ def carried_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
 
 
 def check_no_retraction(name: str, inputs: Inputs, keys: Sequence[str]) -> None:
-    """Refuse a column of rows that were never grouped which reads as if it withdrew some of them.
-
-    Raises:
-        ColumnError: There is such a column.
-    """
+    """Refuse a column of rows that were never grouped which reads as if it withdrew some of them."""
     columns = inputs.frame_columns
     for column in columns.names if _never_grouped(inputs) else ():
         if column not in keys and columns.duplicate(column, [column, RETRACTION]):

@@ -194,11 +194,7 @@ def join(
 
 
 def check_both(left: Stream, names_of_left: Sequence[str], names_of_right: Sequence[str]) -> None:
-    """Refuse a name that both sides give to a column of the result, as Spark reads names.
-
-    Raises:
-        ColumnError: There is such a name.
-    """
+    """Refuse a name that both sides give to a column of the result, as Spark reads names."""
     columns = left.inputs.frame_columns
     for name in names_of_right:
         if columns.duplicate(name, [*names_of_left, *names_of_right]):
@@ -228,11 +224,7 @@ def keys_of(streams: Mapping[str, Stream], key: KeyLike, argument: str) -> _Name
 
 
 def columns_of(streams: Mapping[str, Stream], columns: KeyLike, argument: str) -> _Names:
-    """Columns of each stream that belong together: its key, or what its windows read.
-
-    Raises:
-        ColumnError: A column is missing, named twice, or has another type in another stream.
-    """
+    """Columns of each stream that belong together: its key, or what its windows read."""
     if isinstance(columns, Mapping):
         unknown = [name for name in columns if name not in streams]
         if unknown:
@@ -300,11 +292,7 @@ def _others(by_stream: Mapping[str, str]) -> str:
 
 
 def row_type(name: str, stream: Stream, keys: Sequence[str]) -> RowType:
-    """The type of a stream's rows without their key.
-
-    Raises:
-        ColumnError: Nothing is left of them, or a name means two columns.
-    """
+    """The type of a stream's rows without their key."""
     shown = own_columns(stream.inputs, keys)
     if not shown:
         raise ColumnError(

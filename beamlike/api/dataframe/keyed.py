@@ -258,11 +258,7 @@ class KeyedSteps(RowSteps):
 
 
 def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
-    """The columns of results, as their user declares them.
-
-    Raises:
-        ColumnError: They cannot be read, or there is none.
-    """
+    """The columns of results, as their user declares them."""
     import pyarrow as pa
 
     from beamlike.runtime.sql_types import usual_schema

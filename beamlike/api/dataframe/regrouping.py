@@ -53,16 +53,8 @@ def _lateness_us(strategy: WindowingStrategy) -> int:
 def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) -> bool:
     """Refuse rows that withdraw others where that cannot be done, and panes that repeat others.
 
-    Args:
-        inputs: The rows.
-        name: The grouping that would take them.
-        strategy: That grouping's.
-
     Returns:
         Whether some rows withdraw others.
-
-    Raises:
-        UnsupportedError: With the line to change.
     """
     _check_repeated(inputs, name)
     retracting = check_kept(inputs, name)
@@ -92,11 +84,7 @@ def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) ->
 
 
 def check_kept(inputs: Inputs, name: str) -> list[GroupNode]:
-    """The groupings before some rows that withdraw panes.
-
-    Raises:
-        UnsupportedError: The rows no longer say which of them withdraw others.
-    """
+    """The groupings before some rows that withdraw panes."""
     retracting = [way for rows in inputs.rows for way in rows.retracting]
     for node, marks in retracting:
         lost = node.plan.render == "retractions" and RETRACTION not in inputs.columns
@@ -112,11 +100,7 @@ def check_kept(inputs: Inputs, name: str) -> list[GroupNode]:
 def check_takes_back(
     strategy: WindowingStrategy, aggregate: Mapping[str, Aggregate], name: str
 ) -> None:
-    """Refuse panes that discard and whose difference to those before has no form.
-
-    Raises:
-        UnsupportedError: With the line to change.
-    """
+    """Refuse panes that discard and whose difference to those before has no form."""
     if strategy.accumulates:
         return
     for called, wanted in aggregate.items():

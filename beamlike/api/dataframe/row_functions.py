@@ -71,10 +71,6 @@ class _Datetimes(TimeArithmetic):
 class _PlainFn(StatefulFn):
     """An object with a method ``process``, and what it declares.
 
-    Args:
-        fn: The object.
-        rows: What it is given and what it answers.
-
     Raises:
         ColumnError: It has no ``process``, a timer calls no method or is set by none, a method that
             looks like a callback is called by nothing, or a method asks for what there is not.
@@ -244,8 +240,6 @@ def row_function(fn: object, rows: FunctionRows, label: str) -> StatefulFn:
 
     Args:
         fn: A `DoFn`, or an object of a plain class.
-        rows: What it is given and what it answers.
-        label: The name of the step, for messages.
 
     Raises:
         ColumnError: It is neither, or its states and timers do not go together.

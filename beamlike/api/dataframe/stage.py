@@ -53,11 +53,7 @@ _BY_TIME = frozenset(
 
 
 def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -> str:
-    """The name of a stage; ``usual`` and a number if none is wanted.
-
-    Raises:
-        WindowingError: It is no name, or taken.
-    """
+    """The name of a stage; ``usual`` and a number if none is wanted."""
     if wanted is None:
         numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
         return next(name for name in (usual, *numbered) if name not in taken)
@@ -73,11 +69,7 @@ def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -
 
 
 def _check_render(render: str, strategy: WindowingStrategy) -> None:
-    """Refuse a rendering of retractions where there are none.
-
-    Raises:
-        WindowingError: With the change to make.
-    """
+    """Refuse a rendering of retractions where there are none."""
     if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
         raise WindowingError(
             f"render={render!r} shows which results replace which, and only "
@@ -154,11 +146,7 @@ def step_options(
 
 
 def _recorded(record: int, combines_early: bool) -> int:
-    """How many bytes of each shard's input are recorded.
-
-    Raises:
-        WindowingError: That is no whole number of 0 or more; or rows do not reach their shard.
-    """
+    """How many bytes of each shard's input are recorded."""
     if type(record) is not int or record < 0:
         raise WindowingError(
             f"record must be the most bytes that a shard's record may have, got {record!r}; "
@@ -175,12 +163,7 @@ def _recorded(record: int, combines_early: bool) -> int:
 def _early_combining(
     strategy: WindowingStrategy, lift: bool, hot_key_fanout: int | None
 ) -> "PlanOptions":
-    """How elements are combined before they reach their shard.
-
-    Raises:
-        WindowingError: The strategy needs each element; two ways at once; the fanout is no whole
-            number of 1 or more.
-    """
+    """How elements are combined before they reach their shard."""
     if hot_key_fanout is None and not lift:
         return {}
     if hot_key_fanout is not None and lift:
@@ -247,9 +230,6 @@ def run_stage(
     """Everything that comes out of a stage, with the hidden column.
 
     Args:
-        inputs: The rows that go in.
-        node: What is done, with its plan.
-        strategy: How rows get their windows that have none.
         places: The positions of the columns that window functions read.
         values: The columns that the values of the plan come from.
         wake_every_ms: See `beamlike.windowed`.
@@ -280,11 +260,7 @@ def _explained(rows: "DataFrame", node: StatefulNode) -> "DataFrame":
 
 
 def check_zones(plan: "Plan") -> None:
-    """Refuse calendar windows of a zone over wall-clock times, which are in none.
-
-    Raises:
-        WindowingError: With what to write.
-    """
+    """Refuse calendar windows of a zone over wall-clock times, which are in none."""
     window_fn = plan.strategy.window_fn
     if plan.wall_clock and isinstance(window_fn, CalendarWindows) and window_fn.time_zone != "UTC":
         raise WindowingError(
@@ -303,13 +279,8 @@ def check_read(
     """Refuse columns for windows and triggers that look at no value.
 
     Args:
-        window_input: The columns.
-        strategy: That of the stage.
         inputs: Its inputs, which may have window functions of their own.
         trigger: What is asked with the values besides; None: only window functions are.
-
-    Raises:
-        WindowingError: With what looks at times alone.
     """
     window_fns = [rows.window_fn for rows in inputs.rows if rows.window_fn is not None]
     if strategy.already_merged:  # then every row has its window, if no input has another function
@@ -343,11 +314,7 @@ def _is_by_time(window_fn: WindowFn) -> bool:
 
 
 def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
-    """The trigger as workers ask it, with the values of the columns at these places.
-
-    Raises:
-        UnsupportedError: A trigger that looks at values, and no columns.
-    """
+    """The trigger as workers ask it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
@@ -360,11 +327,7 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
 
 
 def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
-    """The window function as workers call it, with the values of the columns at these places.
-
-    Raises:
-        UnsupportedError: A gap or an end that depends on the element, and no columns.
-    """
+    """The window function as workers call it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)

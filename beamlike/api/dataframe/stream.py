@@ -175,12 +175,7 @@ def stream(
 
 
 def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
-    """Refuse a column that cannot name the parts of an input.
-
-    Raises:
-        ColumnError: It is missing, or neither text nor a whole number.
-        WindowingError: A part that falls silent would hold the others back for ever.
-    """
+    """Refuse a column that cannot name the parts of an input."""
     import pyarrow as pa
 
     from beamlike.runtime.sql_types import type_text

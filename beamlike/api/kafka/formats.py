@@ -197,15 +197,7 @@ JSON: Final = Json()
 
 
 def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
-    """Rows whose columns Spark has looked at, so that it says here what it lacks.
-
-    Args:
-        make: Makes them.
-
-    Raises:
-        EnvironmentProblem: It lacks the module of Avro.
-        ColumnError: A schema cannot be read, or a column cannot be written.
-    """
+    """Rows whose columns Spark has looked at, so that it says here what it lacks."""
     import pyspark
     from pyspark.errors import PySparkException
 
@@ -229,11 +221,7 @@ def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
 
 
 def _avro_fields(schema: str, argument: str) -> list[str]:
-    """The names of a record's fields.
-
-    Raises:
-        ColumnError: The schema is not one of a record.
-    """
+    """The names of a record's fields."""
     try:
         names = [field["name"] for field in json.loads(schema)["fields"]]
     except (TypeError, ValueError, LookupError):
@@ -247,11 +235,7 @@ def _avro_fields(schema: str, argument: str) -> list[str]:
 
 
 def _fields(schema: "str | StructType | None", argument: str) -> "StructType":
-    """The columns of a schema.
-
-    Raises:
-        ColumnError: There is none, or it cannot be read.
-    """
+    """The columns of a schema."""
     from pyspark.errors import PySparkException
     from pyspark.sql import types as T
 

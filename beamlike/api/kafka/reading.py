@@ -139,11 +139,7 @@ def read(
 
 
 def clients(servers: str | Sequence[str], config: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The settings of Kafka's clients.
-
-    Raises:
-        PipelineError: There are no servers, or there are two sorts of them.
-    """
+    """The settings of Kafka's clients."""
     settings = dict(config or {})
     addresses = servers if isinstance(servers, str) else ",".join(servers)
     if connector.SERVERS in settings:
@@ -152,11 +148,7 @@ def clients(servers: str | Sequence[str], config: Mapping[str, Any] | None) -> d
 
 
 def _starting(start: object, *, bounded: bool) -> dict[str, str]:
-    """Where reading begins, as options of Spark.
-
-    Raises:
-        PipelineError: It is not a place to begin.
-    """
+    """Where reading begins, as options of Spark."""
     if isinstance(start, datetime):
         if start.tzinfo is None:
             raise PipelineError(

@@ -161,11 +161,7 @@ def _columns_of(
 
 
 def _check_strategies(panes: Stream, topic: str, expired: Expired, is_compacted: bool) -> None:
-    """Refuse panes of which a topic would not hold what it seems to.
-
-    Raises:
-        WindowingError: It says which and what to do.
-    """
+    """Refuse panes of which a topic would not hold what it seems to."""
     nodes = {node for rows in panes.inputs.rows for node, _ in rows.groupings}
     for strategy in (node.strategy for node in nodes if isinstance(node, GroupNode)):
         lives_on = outlives_its_end(strategy)
@@ -190,11 +186,6 @@ class _Records:
     """Makes records of panes, in SQL.
 
     Attributes:
-        columns: The columns of the panes.
-        format: How values are written.
-        topic: The topic.
-        dead_letters: The one for what was dropped.
-        expired: Whether a tombstone follows a last pane.
         largest: How many bytes a key and a value may have together.
     """
 
@@ -206,11 +197,7 @@ class _Records:
     largest: int
 
     def of(self, frame: "DataFrame") -> "DataFrame":
-        """The records, in the order of the panes.
-
-        Raises:
-            ColumnError: ``expired`` needs a pane, and there is none.
-        """
+        """The records, in the order of the panes."""
         if self.expired == "delete" and not self.columns.has_pane:
             raise ColumnError(
                 f"{_WRITE}: expired=\"delete\" follows a last pane, and there is no column 'pane'; "

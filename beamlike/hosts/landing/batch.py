@@ -38,8 +38,6 @@ class Batch:
 
     Attributes:
         query: Whose micro-batches are numbered.
-        number: Its number.
-        rows: The rows to put.
         gone: The keys of the rows to delete.
         dropped: The rows that were dropped on the way; None if they are not wanted.
         columns: The columns of the micro-batch, by what they are.

@@ -165,7 +165,6 @@ class _Catalog:
     """The session as one target uses it.
 
     Attributes:
-        spark: The session.
         target: The target, which says where tables are and how they are made.
     """
 
@@ -178,11 +177,7 @@ class _Catalog:
         return ".".join([*parts[:-1], backquoted(name)])
 
     def make(self, name: str, rows: "pa.Table") -> None:
-        """Make a table if there is none, and else compare its columns with these.
-
-        Raises:
-            ColumnError: The table has other columns, or cannot be made.
-        """
+        """Make a table if there is none, and else compare its columns with these."""
         from pyspark.errors import AnalysisException
 
         from beamlike.hosts.pyspark_types import frame_of

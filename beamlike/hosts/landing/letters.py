@@ -19,7 +19,6 @@ def letters_of_dropped(dropped: "pa.ChunkedArray", number: int) -> "pa.Table":
 
     Args:
         dropped: Structs; null for rows that are results.
-        number: That of the micro-batch.
     """
     rows = [row for row in dropped.to_pylist() if row is not None]
     spans = [row["window"] or {"start": None, "end": None} for row in rows]
@@ -44,9 +43,6 @@ def letters_of_rows(
 
     Args:
         rows: As they were to be put.
-        columns: The columns of the micro-batch.
-        number: That of the micro-batch.
-        errors: What is wrong with each.
     """
     from beamlike.runtime.json_rows import write_row
 

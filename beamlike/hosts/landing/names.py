@@ -52,10 +52,7 @@ class LandedColumns:
     """The columns of a micro-batch, by what they are.
 
     Attributes:
-        rendering: How the rows say what they change.
-        key: The columns of the key.
         users: The columns that land under their own names.
-        has_pane: Whether the rows have their pane.
         has_dropped: Whether rows that were dropped are among them.
         own: What the table calls the columns of its own.
     """
@@ -71,16 +68,7 @@ class LandedColumns:
     def of(
         cls, schema: "pa.Schema", key: Sequence[str], what: str = "upsert_into"
     ) -> "LandedColumns":
-        """The columns of these rows.
-
-        Args:
-            schema: The columns with their types.
-            key: Those of the key.
-            what: Who writes them, for errors.
-
-        Raises:
-            ColumnError: One is missing, or may be the grouping's and may be the user's.
-        """
+        """The columns of these rows."""
         for name in (*key, "window"):
             if name not in schema.names:
                 check_renamed(f"{what} key", name, schema.names)

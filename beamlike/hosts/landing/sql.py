@@ -101,7 +101,6 @@ class SqlTarget(Target):
         """Which rows cannot be put, and why: half of them are tried, then half of these.
 
         Args:
-            batch: The batch.
             start: The first row that is tried.
             stop: The row behind the last one.
         """

@@ -111,7 +111,6 @@ def problems_of(
     """Values that a table would not hold unchanged.
 
     Args:
-        rows: The rows that are to be put.
         is_concerned: Whether values of a type may be such: no other column is looked at.
         is_problem: Whether a value of a type is one of these.
         problem: What is said of it, behind the name of its column.
@@ -131,12 +130,7 @@ def is_next(batch: "Batch", last: int | None, table: str) -> bool:
     """Whether a table lacks a batch.
 
     Args:
-        batch: The batch.
         last: The number of the last batch of its query in the table; None: it has none.
-        table: The table's name.
-
-    Raises:
-        StateError: The table has a later batch, so the checkpoint is older than the table.
     """
     if last is None or batch.number > last:
         return True
@@ -160,16 +154,7 @@ _NEW_COLUMN = (
 
 
 def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> None:
-    """Refuse a table that is there already and has other columns.
-
-    Args:
-        table: Its name.
-        known: Its columns and their types.
-        wanted: Those that the results have.
-
-    Raises:
-        ColumnError: Naming each difference.
-    """
+    """Refuse a table that is there already and has other columns."""
     said = [
         f"{name!r} is {known.get(name, 'missing')} and would be {wanted.get(name, 'left out')}"
         for name in dict.fromkeys([*known, *wanted])
@@ -185,11 +170,7 @@ def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> 
 
 
 def check_name(argument: str, name: object) -> None:
-    """Refuse what is not the name of a table.
-
-    Raises:
-        ColumnError: It is none.
-    """
+    """Refuse what is not the name of a table."""
     if not isinstance(name, str) or not name or '"' in name or "\0" in name:
         raise ColumnError(f"{argument} must be the name of a table, got {name!r}")
 

@@ -91,13 +91,8 @@ def check_types(
     """Refuse columns that a table cannot hold so that their values come back as they were.
 
     Args:
-        schema: The columns of the results.
         columns: What a column of the table may be.
         nested: What may be inside of a list, a struct or a map.
-        target: The table's class, for the message.
-
-    Raises:
-        ColumnError: It names the column, its type and the table.
     """
     for field in schema:
         for depth, dtype in enumerate(inner_types(field.type)):

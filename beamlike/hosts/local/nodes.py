@@ -51,11 +51,7 @@ def local_worker_of(node: Node) -> Worker:
 
 
 class _SingleShard(Worker):
-    """The only shard of a node.
-
-    Args:
-        worker: What the node does.
-    """
+    """The only shard of a node."""
 
     def __init__(self, worker: Worker) -> None:
         super().__init__(worker.label)

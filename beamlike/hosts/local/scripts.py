@@ -24,8 +24,6 @@ def run_in_local(
 
     Args:
         stage: A strategy, a window function that only assigns, or another machine.
-        combine: The combine function of a strategy.
-        script: What happens.
         on_error: What a strategy does when a function of the user's raises.
 
     Raises:

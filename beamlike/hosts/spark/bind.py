@@ -61,9 +61,6 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
     """The event time of each row as Spark's timestamp; null if it cannot be read.
 
     A wall-clock time, which is in no zone, counts as if it were in UTC.
-
-    Raises:
-        ColumnError: The column is missing or no time.
     """
     dtype = type_of(df, timestamp, "timestamp")
     raw = column(timestamp)
@@ -187,9 +184,6 @@ def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
 
     The event time is passed on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.
-
-    Args:
-        df: Rows with the hidden column.
     """
     plan, inputs = stage_input.plan, stage_input.values
     # First of all: such a row must not move a watermark, whatever else is wrong with it.

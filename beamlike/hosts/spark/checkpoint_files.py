@@ -27,7 +27,6 @@ def file_manager_problem(spark: "SparkSession", location: str = "") -> str | Non
     local disk, and on HDFS, without an error, while the query goes on with the second.
 
     Args:
-        spark: The session.
         location: Where the checkpoint lies; empty: it is not known yet, and the session's default
             counts, or else its default file system.
     """

@@ -28,7 +28,6 @@ class Processor(ABC):
         """Get ready for the groups.
 
         Args:
-            handle: Sets their timers.
             state: What keeps their state, as the function for it has opened it.
         """
 
@@ -48,7 +47,6 @@ class Deferred(StatefulProcessor):
     """A processor as Spark takes it.
 
     Args:
-        processor: The processor.
         state: Opens the state of a group. It is in a module that imports no more than this one.
     """
 

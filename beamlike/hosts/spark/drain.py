@@ -38,8 +38,6 @@ class Log:
 
     Args:
         path: The folder of the checkpoint, for messages.
-        last: The number of the last one that was noted.
-        lines: What was noted of it.
         done: Whether it has run to its end.
     """
 
@@ -172,11 +170,7 @@ def mark_end(path: str) -> int:
 
 
 def drain(writer: "DataStreamWriter", path: str) -> None:
-    """See `beamlike.drain`.
-
-    Raises:
-        StateError: The writer starts no query; or as `Log.read` and `Log.end`.
-    """
+    """See `beamlike.drain`."""
     if not hasattr(writer, "trigger"):
         raise StateError(
             f"drain takes what starts the query, got {type(writer).__name__}; pass "
@@ -205,11 +199,7 @@ def _run(query: "StreamingQuery") -> None:
 
 @contextmanager
 def _reaching(path: str) -> Iterator[None]:
-    """Raise what prevents reading the files of a checkpoint.
-
-    Raises:
-        StateError: They cannot be read, or written.
-    """
+    """Raise what prevents reading the files of a checkpoint."""
     import pyarrow as pa
 
     try:

@@ -118,11 +118,7 @@ def _items_of(value: "Column", struct: T.StructType) -> list[tuple["Column", T.D
 
 
 def as_json(row: Mapping[str, tuple["Column", T.DataType]]) -> "Column":
-    """A row as `beamlike.runtime.json_rows` writes it.
-
-    Args:
-        row: By name each value, and its type.
-    """
+    """A row as `beamlike.runtime.json_rows` writes it."""
     fields = (_with_entries(value, dtype).alias(name) for name, (value, dtype) in row.items())
     return F.to_json(F.struct(*fields), dict(TO_JSON))
 

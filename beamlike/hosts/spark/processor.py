@@ -30,7 +30,6 @@ class SparkStore(Store):
     Args:
         blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
         place: What comes before the number, where one state has the blobs of several stages.
-        state_cache: Where copies are.
     """
 
     def __init__(self, blobs: Any, *place: int, state_cache: StateCache = NO_STATE_CACHE) -> None:
@@ -67,9 +66,7 @@ class GroupProcessor(Processor):
     """Has each group of Spark do its work once in a micro-batch, with rows or without.
 
     Args:
-        work: What it does.
         copies: Whether the workers of an executor may share copies of state.
-        store: How its state is stored.
     """
 
     def __init__(
@@ -138,7 +135,6 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
     """The function for ``applyInArrow`` that has a group do its work once, over data that ends.
 
     Args:
-        work: What it does.
         columns: Which of its columns come out.
     """
     places = [work.columns.index(name) for name in columns]

@@ -66,7 +66,6 @@ def streaming(
 
     Args:
         inputs: What goes in.
-        plan: The grouping.
         wake_every_ms: How often a plan that waits on processing time gets a micro-batch while no
             data arrives (ms).
         clock: Processing time (ms) until shards are sent another; None: that of each micro-batch.

@@ -66,11 +66,7 @@ def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
 
 
 def _manager(spark: "SparkSession") -> Any:
-    """What repartitions state. PySpark has it under a name of its own, in Spark Classic.
-
-    Raises:
-        UnsupportedError: There is none.
-    """
+    """What repartitions state. PySpark has it under a name of its own, in Spark Classic."""
     manager = getattr(spark, "_streamingCheckpointManager", None)
     if manager is None:
         raise UnsupportedError(
@@ -89,11 +85,7 @@ def _reason(error: Exception) -> str:
 
 
 def _log_of(output: str, last: int) -> Path:
-    """The notes of Spark's file sink.
-
-    Raises:
-        StateError: There are none, or none of the last micro-batch.
-    """
+    """The notes of Spark's file sink."""
     log = Path(output.removeprefix("file:")) / _LOG
     if any((log / f"{last}{ending}").exists() for ending in ("", _COMPACT)):
         return log

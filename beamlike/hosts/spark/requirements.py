@@ -29,11 +29,7 @@ def check_session(spark: "SparkSession", location: str = "") -> None:
     """Refuse a session in which a query over a stream cannot run.
 
     Args:
-        spark: The session, also of Spark Connect.
         location: Where the checkpoint lies, if that is known.
-
-    Raises:
-        EnvironmentProblem: It names all that is to be changed, each with the line that does so.
     """
     ship_modules(spark)
     problems = [
@@ -137,7 +133,6 @@ def notice_partitions(spark: "SparkSession", shards: int) -> None:
     """Warn of a session that gives a micro-batch many tasks without any work.
 
     Args:
-        spark: The session.
         shards: Of the grouping. At most as many tasks have work.
     """
     partitions = int(spark.conf.get(PARTITIONS, "200") or 200)

@@ -226,12 +226,6 @@ def check_expressions(df: "DataFrame", *expressions: "Column") -> None:
 
     Spark's analysis decides, of classic Spark and of Spark Connect. What Spark refuses for another
     reason is left to the step that follows.
-
-    Args:
-        df: The rows that the expressions are for.
-
-    Raises:
-        ColumnError: With what to write instead.
     """
     if _refusal(df, *expressions) is None:
         return

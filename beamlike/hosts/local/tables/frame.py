@@ -25,7 +25,6 @@ class MicroBatch:
     """What happens in one micro-batch, and what frames made of it so far.
 
     Args:
-        rows: What arrives at the inputs.
         moves: Where watermarks of inputs are moved to (ms).
         watermark: That of the query as it begins (ms), 0 if it has none yet.
         clock: Processing time (ms).
@@ -71,7 +70,6 @@ class TableFrame:
     a DataFrame has besides is refused.
 
     Args:
-        schema: The names and types of its columns.
         inputs: The inputs of the test that its rows come from.
         query: Makes its groupings: `BoundedTables`, or the streaming query of a test.
         make: Makes its rows, of which tables have the same columns.
@@ -172,15 +170,7 @@ class TableFrame:
         return TableFrame(schema, self.inputs, self.query, make)
 
     def by_spark(self, what: str, change: RowChange) -> "TableFrame":
-        """Rows that the active session makes of these.
-
-        Args:
-            what: What is asked for, for the error.
-            change: The step.
-
-        Raises:
-            UnsupportedError: There is no session.
-        """
+        """Rows that the active session makes of these."""
         spark = expressions.active_session()
         if spark is None:
             raise UnsupportedError(f"{what} needs Spark, {self.query.without_spark}")

@@ -40,9 +40,7 @@ class Known:
     """A node as a checkpoint knows it.
 
     Args:
-        number: Its place in the pipeline.
         label: Its full label, without the lines of functions: these change when nothing else does.
-        state: Whether it keeps state.
         words: What that depends on, see `Plan.identity`; empty if it keeps none, or if it was not
             noted.
     """
@@ -71,7 +69,6 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
 
     Args:
         lines: Of the text ``nodes``.
-        path: The folder that it is in.
 
     Raises:
         StateError: A line has none; names it.
@@ -106,12 +103,7 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
     `beamlike.runtime.changes`.
 
     Args:
-        before: The nodes of the pipeline that wrote it.
         now: Those of the pipeline that is to restart from it.
-        path: Its folder.
-
-    Raises:
-        StateError: Naming each difference.
     """
     had, has = _keeping(before), _keeping(now)
     if had == has:
@@ -174,9 +166,6 @@ class PipelineCheckpoint:
     """The folder of a pipeline.
 
     Args:
-        spark: The session that reads and writes it.
-        path: Its name.
-        layers: The pipeline.
         shards: The groups of Spark that share the keys of a layer.
     """
 

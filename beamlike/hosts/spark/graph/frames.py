@@ -58,11 +58,9 @@ class Frame:
     """A DataFrame whose rows are elements.
 
     Args:
-        rows: Batch or streaming.
         timestamp: The column of event time; None: the minimum timestamp, for a batch.
         clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
-        coder: How these were encoded.
         part: The column that names the part of a stream that a row is of; None: it has none.
     """
 
@@ -74,12 +72,7 @@ class Frame:
     part: str | None = None
 
     def entry(self, layers: Layers, node: int) -> Entry:
-        """Its rows on their way into a pipeline, from this node.
-
-        Raises:
-            ColumnError: A column is missing, has a type that does not fit, or a name that is
-                needed here.
-        """
+        """Its rows on their way into a pipeline, from this node."""
         rows = self.rows
         for name in (AT, AHEAD):
             if name in rows.columns:
@@ -201,11 +194,7 @@ def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame"
 def bounded_messages(
     spark: "SparkSession", layers: Layers, shards: int, shows: Shows | RowsOfEdge
 ) -> "DataFrame":
-    """What leaves a pipeline over data that ends: everything happens in one step.
-
-    Raises:
-        UnsupportedError: A source is a script of a stream.
-    """
+    """What leaves a pipeline over data that ends: everything happens in one step."""
     unbounded = [
         node.label
         for node in layers.sources
@@ -248,9 +237,7 @@ class Shown:
     """The elements of a wanted edge as rows of a schema.
 
     Args:
-        columns: Those of the schema.
         coder: How the elements are encoded, where the rows hold their bytes.
-        words: The schema in Spark's words.
     """
 
     columns: ElementColumns
@@ -260,9 +247,6 @@ class Shown:
     @classmethod
     def of(cls, schema: str | Coder, owner: str) -> Self:
         """The rows of a schema, or of encoded elements.
-
-        Args:
-            owner: Who wants them, for messages.
 
         Raises:
             PipelineError: It is not a schema.

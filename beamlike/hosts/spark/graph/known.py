@@ -18,8 +18,6 @@ def with_known_side_inputs(
     """Compute the side inputs that can be known before a query runs, in a job of their own.
 
     Args:
-        spark: The session of the job.
-        layers: The graph.
         shards: The groups of Spark that share the keys of a grouping.
 
     Returns:

@@ -76,7 +76,6 @@ def stepped_through(
     """What leaves a pipeline, `LEFT` or the rows of an edge, from what enters it: one query.
 
     Args:
-        entries: What enters it.
         shows: The edges whose elements are wanted as rows; or the only one, and nothing else is.
         observed: The nodes whose counts Spark's progress is to show.
     """
@@ -129,7 +128,6 @@ class Scripted:
     """A pipeline whose sources have scripts.
 
     Args:
-        ends: The nodes that are to be reached.
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
         kept: The outputs that come to the driver; None: all.
@@ -162,9 +160,6 @@ def run_pipelines_on_spark(
 
     What comes out is that of `beamlike.hosts.in_process.run_pipeline`, and so is what is
     known of the inside of groupings: the workers note it.
-
-    Args:
-        pipelines: They share nothing but the query.
 
     Raises:
         TransformError: A function of the user's raised.

@@ -45,7 +45,6 @@ class Reader:
     """Makes elements of the rows of a source.
 
     Args:
-        node: The number of the source.
         timestamp: The column of event time; None: the rows have none.
         streaming: Whether the rows say how far event time has come.
         part: The column that names the part of the source that a row is of; None: it has none.

@@ -32,8 +32,6 @@ def frame_of(
     """The elements of an edge as rows, in one query: streaming if a source is.
 
     Args:
-        spark: The session of the query.
-        edge: Whose elements are wanted.
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
         wake_every_ms: How often a query that waits on processing time gets one without data.

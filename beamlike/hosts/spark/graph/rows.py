@@ -37,11 +37,6 @@ class ElementColumns:
     A column of times takes ``datetime`` and Beam's ``Timestamp``, one of lengths of time
     ``timedelta`` and Beam's ``Duration``. A number is refused there, because it may count seconds
     or milliseconds.
-
-    Args:
-        schema: The columns.
-        arrow: The same for Arrow.
-        owner: Who writes them, for messages.
     """
 
     schema: T.StructType
@@ -178,11 +173,7 @@ _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
 
 
 def _fit(value: Any, dtype: T.DataType) -> Any:
-    """A value as it goes into a column.
-
-    Raises:
-        _Unfit: It would become another one there.
-    """
+    """A value as it goes into a column."""
     if value is None:
         return None
     match dtype:

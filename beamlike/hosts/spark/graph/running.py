@@ -42,9 +42,7 @@ class Sink:
     """Where the elements of an edge go, as rows of a schema.
 
     Args:
-        edge: Whose elements.
         schema: The Spark schema of the rows, or how they are encoded.
-        write: What is called with them.
         label: The full name of the transform that writes them.
     """
 
@@ -155,7 +153,6 @@ def start(
 
     Args:
         layers: The pipeline; the wanted edges are those of the sinks.
-        sinks: Where elements go.
         checkpoint: The folder that the query restarts from.
         trigger: As Spark's ``trigger`` takes it.
         wake_every_ms: How often a query that waits on processing time gets a micro-batch without

@@ -62,7 +62,6 @@ def fused_stage(
 
     Args:
         layer: The layer before.
-        take: Reads what comes; by default mail.
     """
     ids, taking = spread.ids, take or mail_in
     spreads = has_fanout(spread.layers, layer)
@@ -121,9 +120,6 @@ class RowsOfEdge:
     """What makes rows of the elements of an edge, and columns of lists of these rows.
 
     Args:
-        edge: Its number.
-        table: Makes rows of elements.
-        lists: The type of a list of rows.
         schema: The column of these lists, `ROWS`.
     """
 
