@@ -180,7 +180,7 @@ def without_window(df: "DataFrame") -> "DataFrame":
 
 
 def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
-    """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
+    """The columns that the packer reads, see `beamlike.runtime.packing.packed`.
 
     The event time is passed on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.

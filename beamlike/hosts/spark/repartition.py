@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.hosts.spark.checkpoint_files import file_manager_problem
 from beamlike.hosts.spark.drain import last_batch, unfinished
+from beamlike.hosts.spark.requirements import file_manager_problem
 from beamlike.hosts.spark.session import refuse
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
-from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
+from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
@@ -36,9 +36,12 @@ from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.processor import GroupProcessor, at_once
 from beamlike.hosts.spark.requirements import PARTITIONS
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
+from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.input_clocks import StageClock
+from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
@@ -46,8 +49,10 @@ from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
+from beamlike.runtime.graph.scripted import ScriptedNode, Stage, played
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
+from beamlike.runtime.script import Run, Script
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 
 if TYPE_CHECKING:
@@ -144,11 +149,16 @@ class Scripted:
         return self.kept is None
 
     @property
+    def edges(self) -> list[Edge]:
+        """The outputs of its graph: those that are read, the main ones, and the wanted ones."""
+        nodes = in_order(self.ends)
+        read = [edge for node in nodes for edge in node.sources]
+        return list(dict.fromkeys([*map(Edge, nodes), *read, *self.wanted]))
+
+    @property
     def shown(self) -> list[Edge]:
         """The outputs whose elements come to the driver."""
-        kept = self.kept
-        edges = edges_of(self.ends, self.wanted)
-        return edges if kept is None else [edge for edge in edges if edge in kept]
+        return [edge for edge in self.edges if self.kept is None or edge in self.kept]
 
 
 def run_pipelines_on_spark(
@@ -181,6 +191,28 @@ def run_pipelines_on_spark(
         for mail in mails_of(layers, *answers.sources):
             answers.add(play(mail))
     return answers.runs()
+
+
+def replay_on_spark(
+    stages: Sequence[tuple[Stage, CombineFn | None, Script]],
+    spark: "SparkSession | None" = None,
+    *,
+    on_error: OnFailure = OnFailure.FAIL,
+) -> list[Run]:
+    """Run many scripts side by side in one streaming query, step n of all in one micro-batch.
+
+    Returns what `run_in_memory` returns for each, without trace: see `played`.
+
+    Args:
+        spark: The session; None takes the active one or starts one.
+    """
+
+    def run(nodes: Sequence[ScriptedNode]) -> list[PipelineRun]:
+        pipelines = [Scripted([node], kept=frozenset(), notes=True) for node in nodes]
+        session = spark or local_session("beamlike replay")
+        return run_pipelines_on_spark(pipelines, session, shards=1)
+
+    return played(stages, run, on_error)
 
 
 class Answers:

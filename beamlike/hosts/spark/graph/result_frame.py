@@ -11,8 +11,8 @@ from beamlike.hosts.spark.graph.frames import (
     is_stream,
     stream_messages,
     streams,
+    with_known_side_inputs,
 )
-from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers

@@ -14,8 +14,8 @@ from beamlike.hosts.spark.graph.frames import (
     bounded_messages,
     stream_messages,
     waits_for_clock,
+    with_known_side_inputs,
 )
-from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
