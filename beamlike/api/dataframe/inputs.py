@@ -328,7 +328,7 @@ def carried_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
 
 
 def check_no_retraction(name: str, inputs: Inputs, keys: Sequence[str]) -> None:
-    """Refuse a column of rows that were never grouped which reads as if it withdrew some of them."""
+    """Refuse a column of rows that were never grouped which reads as if it withdrew some."""
     columns = inputs.frame_columns
     for column in columns.names if _never_grouped(inputs) else ():
         if column not in keys and columns.duplicate(column, [column, RETRACTION]):

@@ -57,20 +57,16 @@ class Log:
                 that records things otherwise; or it cannot be read.
         """
         with _reaching(path):
-            return cls._read(path)
-
-    @classmethod
-    def _read(cls, path: str) -> "Log":
-        files, home = _opened(path)
-        noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
-        if not noted and _numbers(files, f"{home}/query/offsets"):
-            raise StateError(
-                f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() of "
-                "what run() returns"
-            )
-        last = _last_of(path, noted)
-        with files.open_input_stream(f"{home}/offsets/{last}") as stream:
-            lines = tuple(stream.read().decode(errors="replace").splitlines())
+            files, home = _opened(path)
+            noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
+            if not noted and _numbers(files, f"{home}/query/offsets"):
+                raise StateError(
+                    f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() "
+                    "of what run() returns"
+                )
+            last = _last_of(path, noted)
+            with files.open_input_stream(f"{home}/offsets/{last}") as stream:
+                lines = tuple(stream.read().decode(errors="replace").splitlines())
         log = cls(path, last, lines, last in done, files, home)
         log._check()
         return log
@@ -109,10 +105,6 @@ class Log:
             return self.last
         if not self.done:
             raise unfinished(self.path, self.last, "drain it")
-        with _reaching(self.path):
-            return self._end()
-
-    def _end(self) -> int:
         facts = self._facts
         facts[_WATERMARK] = MAX_TIMESTAMP
         facts[_TIME] = max(facts[_TIME], wall_clock_ms())
@@ -120,9 +112,10 @@ class Log:
         text = "\n".join((version, json.dumps(facts, separators=(",", ":")), *sources))
         number = self.last + 1
         hidden, noted = (f"{self._home}/offsets/{name}" for name in (f".{number}.end", number))
-        with self._files.open_output_stream(hidden) as stream:
-            stream.write(text.encode())
-        self._files.move(hidden, noted)
+        with _reaching(self.path):
+            with self._files.open_output_stream(hidden) as stream:
+                stream.write(text.encode())
+            self._files.move(hidden, noted)
         return number
 
 

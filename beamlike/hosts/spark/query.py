@@ -14,7 +14,7 @@ from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.ticks import ticks
-from beamlike.hosts.spark.unpack import unpacker
+from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.model.windowfns import WindowFn

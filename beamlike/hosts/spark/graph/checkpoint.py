@@ -10,7 +10,7 @@
 
 import json
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -125,29 +125,18 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
 
 
 def _check_words(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
-    changes = [
-        f"{label!r}, {change}"
-        for label, had, has in _both_words(before, now)
-        for change in refused(had, has)
-    ]
+    words, changes = {node.number: node.words for node in before}, list[str]()
+    for node in now:
+        had = words.get(node.number)
+        if node.words and had:
+            check_layout(had, node.words)
+            changes += (f"{node.label!r}, {change}" for change in refused(had, node.words))
     if changes:
         raise StateError(
             f"the checkpoint {path!r} has state that this pipeline cannot continue:\n  "
             + "\n  ".join(changes)
             + _ADVICE
         )
-
-
-def _both_words(
-    before: Sequence[Known], now: Sequence[Known]
-) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
-    """Of each node that keeps state its label, and its words then and now."""
-    words = {node.number: node.words for node in before}
-    for node in now:
-        had = words.get(node.number)
-        if node.words and had:
-            check_layout(had, node.words)
-            yield node.label, had, node.words
 
 
 def _keeping(nodes: Iterable[Known]) -> dict[str, int]:

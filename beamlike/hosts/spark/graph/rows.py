@@ -195,7 +195,10 @@ def _fit(value: Any, dtype: T.DataType) -> Any:
     if _is_float(value) and isinstance(dtype, _WHOLE):
         raise _Unfit("declare double, or write round(...)")
     if _is_float(value) and isinstance(dtype, T.FloatType):
-        return _fit_float(value)
+        try:
+            pack("<f", value)  # which, unlike Arrow, says so
+        except OverflowError:
+            raise _Unfit("declare double: it would be infinite") from None
     if isinstance(dtype, T.BinaryType) and isinstance(value, str):
         raise _Unfit("declare string, or write encode()")
     if isinstance(dtype, T.StringType) and not isinstance(value, str):
@@ -253,14 +256,6 @@ def _fit_time(value: Any, dtype: T.DataType) -> Any:
             "there, or declare long and give the milliseconds"
         )
     return value.instant_ms // _DAY_MS if isinstance(dtype, T.DateType) else value.micros
-
-
-def _fit_float(value: Any) -> Any:
-    try:
-        pack("<f", value)  # which, unlike Arrow, says so
-    except OverflowError:
-        raise _Unfit("declare double: it would be infinite") from None
-    return value
 
 
 def _is_float(value: Any) -> bool:
