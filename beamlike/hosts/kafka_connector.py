@@ -60,7 +60,7 @@ def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], w
     with _admin(spark, config) as admin:
         if admin is None:
             return
-        described = admin.describeTopics(_java_list(spark, topics)).topicNameValues()
+        described = admin.describeTopics(list(topics)).topicNameValues()
         missing = [topic for topic in topics if _is_unknown(described.get(topic))]
     if missing:
         raise PipelineError(
@@ -93,7 +93,7 @@ def is_compacted(spark: Any, config: Mapping[str, Any], topic: str) -> bool:
             getattr(configs, "ConfigResource$Type").valueOf("TOPIC"), topic
         )
         try:
-            described = admin.describeConfigs(_java_list(spark, [resource])).all().get()
+            described = admin.describeConfigs([resource]).all().get()
         except Exception:  # as where one may write to a topic and not look at it
             return False
         return "compact" in described.get(resource).get("cleanup.policy").value()
@@ -137,13 +137,6 @@ def _admin(spark: Any, config: Mapping[str, Any]) -> "Iterator[Any]":
     finally:
         if admin is not None:
             admin.close()
-
-
-def _java_list(spark: Any, items: Sequence[Any]) -> Any:
-    listed = spark._jvm.java.util.ArrayList()
-    for item in items:
-        listed.add(item)
-    return listed
 
 
 def _is_unknown(described: Any) -> bool:

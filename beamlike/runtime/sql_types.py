@@ -4,6 +4,7 @@ A column is described by an Arrow field. Where a host knows more of its type tha
 metadata of the field has it: `typed_field`.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import pyarrow as pa
@@ -111,6 +112,14 @@ def arrow_type(field: pa.Field, argument: str) -> pa.DataType:
     return field.type
 
 
+def types_in(dtype: pa.DataType) -> Iterator[pa.DataType]:
+    """A type, and all types inside of it."""
+    yield dtype
+    parts = [dtype.field(index).type for index in range(dtype.num_fields)]
+    for part in (dtype.key_type, dtype.item_type) if pa.types.is_map(dtype) else parts:
+        yield from types_in(part)
+
+
 # -- types that SQL has not ------------------------------------------------------------------
 
 
@@ -182,6 +191,6 @@ def usual_schema(schema: pa.Schema, argument: str) -> pa.Schema:
 
 def _is_usual(dtype: pa.DataType) -> bool:
     """Whether SQL has a type."""
-    if pa.types.is_struct(dtype) or pa.types.is_map(dtype) or pa.types.is_list(dtype):
-        return all(_is_usual(dtype.field(index).type) for index in range(dtype.num_fields))
-    return dtype in PLAIN or pa.types.is_decimal128(dtype)
+    is_a = pa.types
+    known = (is_a.is_struct, is_a.is_map, is_a.is_list, is_a.is_decimal128)
+    return all(part in PLAIN or any(is_such(part) for is_such in known) for part in types_in(dtype))

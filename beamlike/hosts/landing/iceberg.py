@@ -20,7 +20,6 @@ from beamlike.hosts.landing.target import (
 from beamlike.hosts.landing.value_types import (
     USUAL,
     ValueType,
-    inner_types,
     item_types,
     value_type,
 )
@@ -72,7 +71,7 @@ class Iceberg(Target):
         """See `Target.unlandable`: PyIceberg makes null lists and maps of structs empty."""
         return problems_of(
             batch.rows,
-            lambda dtype: any(value_type(inner) == "struct" for inner in inner_types(dtype)),
+            _has_struct,
             _loses_null,
             "has null for a list or map with structs, which PyIceberg writes as an empty one",
         )
@@ -143,12 +142,18 @@ def _widened(rows: "pa.Table") -> "pa.Table":
     return rows.cast(pa.schema([field.with_type(widened(field.type)) for field in rows.schema]))
 
 
+def _has_struct(dtype: "pa.DataType") -> bool:
+    from beamlike.runtime.sql_types import types_in
+
+    return any(value_type(part) == "struct" for part in types_in(dtype))
+
+
 def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
     """Whether a list or map that may have structs inside is null somewhere in a value."""
     held, items = value_type(dtype), item_types(dtype)
     if held in ("list", "map"):
         if value is None:
-            return any(value_type(inner) == "struct" for inner in inner_types(dtype))
+            return _has_struct(dtype)
         rows = value if held == "map" else ((item,) for item in value)
         return any(_loses_null(*pair) for row in rows for pair in zip(row, items, strict=True))
     if held == "struct" and value is not None:

@@ -1,6 +1,6 @@
 """The types of columns, as far as tables differ in what they hold, and what a table refuses."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from beamlike.errors import ColumnError
@@ -66,13 +66,6 @@ def value_type(dtype: "pa.DataType") -> ValueType | None:
     )
 
 
-def inner_types(dtype: "pa.DataType") -> "Iterator[pa.DataType]":
-    """A type, and all types inside of it."""
-    yield dtype
-    for item in item_types(dtype):
-        yield from inner_types(item)
-
-
 def item_types(dtype: "pa.DataType") -> "list[pa.DataType]":
     """The types of the items of a list, the fields of a struct, the keys and values of a map."""
     match value_type(dtype):
@@ -94,8 +87,10 @@ def check_types(
         columns: What a column of the table may be.
         nested: What may be inside of a list, a struct or a map.
     """
+    from beamlike.runtime.sql_types import types_in
+
     for field in schema:
-        for depth, dtype in enumerate(inner_types(field.type)):
+        for depth, dtype in enumerate(types_in(field.type)):
             held = value_type(dtype)
             if held is None or held not in (nested if depth else columns):
                 inside = f"{field.type}, and {_name(dtype)} inside of it" if depth else ""

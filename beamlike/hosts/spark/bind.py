@@ -170,12 +170,6 @@ def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
     )
 
 
-def without_window(df: "DataFrame") -> "DataFrame":
-    """Rows in no window."""
-    loose = F.col(MARKS).withField("start", F.lit(None).cast("long"))
-    return df.withColumn(MARKS, loose.withField("end", F.lit(None).cast("long")))
-
-
 # -- rows for the packer ---------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.state_cache import worker_state_cache
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
@@ -62,7 +61,7 @@ class TextStore(SparkStore):
         self._blobs.update((blob.decode(),))
 
 
-class GroupProcessor(Processor):
+class GroupProcessor:
     """Has each group of Spark do its work once in a micro-batch, with rows or without.
 
     Args:
@@ -76,6 +75,7 @@ class GroupProcessor(Processor):
         self._row = Row(*work.columns)
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
+        """Get ready for the groups of a task; ``state`` is what the function for it has opened."""
         prepare_logs()
         self._handle, self._state = handle, state
         self._state_cache, self._output = worker_state_cache(self._copies), OutputBlobs()
@@ -86,9 +86,11 @@ class GroupProcessor(Processor):
         return self._store(self._state, *place, state_cache=self._state_cache)
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
+        """A group has rows: see `StatefulProcessor.handleInputRows`."""
         yield from self._step(key[0], [bytes(row.blob) for row in rows], times)
 
     def timer(self, key: Any, times: Any) -> Iterator[Row]:
+        """A timer of a group has expired: see `StatefulProcessor.handleExpiredTimer`."""
         # Rows come first. A group that had some has seen this watermark, and waits for the next.
         # Spark makes a new processor once for each task: no group is taken for one of the
         # micro-batch before.
@@ -126,6 +128,7 @@ class GroupProcessor(Processor):
         return []
 
     def close(self) -> None:
+        """All groups have had their turn."""
         self._work.close()
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.
         pa.default_memory_pool().release_unused()

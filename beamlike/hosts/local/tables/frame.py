@@ -17,7 +17,7 @@ from beamlike.runtime.frame_columns import no_column
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.session_identity import check_renamed
-from beamlike.runtime.sql_types import type_text, usual_type
+from beamlike.runtime.sql_types import type_text, types_in, usual_type
 
 
 @attrs.define(eq=False)
@@ -306,9 +306,7 @@ def _in_micros(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _has_finer_times(dtype: pa.DataType) -> bool:
     """Whether values of a type may have parts of a microsecond, which go."""
-    if pa.types.is_nested(dtype):
-        return any(_has_finer_times(dtype.field(index).type) for index in range(dtype.num_fields))
-    return getattr(dtype, "unit", "") == "ns"
+    return any(getattr(part, "unit", "") == "ns" for part in types_in(dtype))
 
 
 # -- values ----------------------------------------------------------------------------------
@@ -329,9 +327,7 @@ def readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _has_times(dtype: pa.DataType) -> bool:
-    if pa.types.is_nested(dtype):
-        return any(_has_times(dtype.field(index).type) for index in range(dtype.num_fields))
-    return bool(pa.types.is_timestamp(dtype) or pa.types.is_date32(dtype))
+    return any(pa.types.is_timestamp(part) or pa.types.is_date32(part) for part in types_in(dtype))
 
 
 def _unreadable(values: pa.Array) -> Mask:
