@@ -61,11 +61,7 @@ def check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None
 
 
 def counted(argument: str, number: object) -> int:
-    """A number of 1 or more.
-
-    Raises:
-        WindowingError: It is less, or no whole number.
-    """
+    """A number of 1 or more."""
     return whole_number(number, 1, argument, WindowingError)
 
 
@@ -95,12 +91,7 @@ def check_watermark(present: bool, wanted: object) -> None:
 
 
 def positive_duration(argument: str, given: DurationLike) -> int:
-    """A duration in milliseconds that is more than 0.
-
-    Raises:
-        TimeError: It cannot be read.
-        WindowingError: It is 0.
-    """
+    """A duration in milliseconds that is more than 0."""
     duration = duration_ms(given, argument)
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
@@ -114,9 +105,6 @@ def check_idle(
 
     Args:
         silence: What is asked for as ``idle_after``, in any unit.
-
-    Raises:
-        BeamlikeError: Of that type, with what to add.
     """
     if advances and silence is None:
         raise error(
@@ -135,9 +123,6 @@ def check_jump(
     Args:
         jump: What is asked for as ``max_jump`` (ms).
         delay: As ``watermark`` (ms).
-
-    Raises:
-        BeamlikeError: Of that type, with what to change.
     """
     if jump is None:
         return
@@ -150,12 +135,7 @@ def check_jump(
 
 
 def jump_ms(max_jump: DurationLike | None, delay: int | None) -> int | None:
-    """A ``max_jump`` (ms), once it is checked; see `check_jump`.
-
-    Raises:
-        TimeError: It is not a duration.
-        WindowingError: It cannot be.
-    """
+    """A ``max_jump`` (ms), once it is checked; see `check_jump`."""
     jump = None if max_jump is None else duration_ms(max_jump, "max_jump")
     check_jump(jump, delay)
     return jump
@@ -191,11 +171,7 @@ def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) 
 
 
 def warn_of_hint(owner: str, argument: str, value: object, why: str) -> None:
-    """Warn that an argument of Beam or Scio has no effect here.
-
-    Args:
-        owner: Whose argument it is; it opens the message.
-    """
+    """Warn that an argument of Beam or Scio has no effect here."""
     hint = f"{argument}={short_repr(value)}"
     warn_user(f"{owner}: {hint} has no effect: {why}; leave it out", UnusedHintWarning)
 
@@ -207,12 +183,7 @@ def warn_of_numbers(
     strategy: WindowingStrategy | None = None,
     **durations: object,
 ) -> None:
-    """Warn of durations that were given as numbers and may not be meant in milliseconds.
-
-    Args:
-        window: A window function with durations of its own.
-        trigger: A trigger, some of whose parts may have durations of their own.
-    """
+    """Warn of durations that were given as numbers and may not be meant in milliseconds."""
     found = dict(without_unit(**durations))
     if strategy is not None:
         found |= strategy.without_unit

@@ -40,12 +40,7 @@ class FunctionRows:
         return tuple(values[self.columns.index(name)] for name in self.keys)
 
     def results(self, found: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
-        """What a function brings out, as rows of the result.
-
-        Raises:
-            ColumnError: It does not fit the columns.
-            PipelineError: It is for an output with a name.
-        """
+        """What a function brings out, as rows of the result."""
         for tag, it in found:
             if tag:
                 raise PipelineError(

@@ -106,9 +106,6 @@ def all_processed(query: Any, start: Callable[[], Any]) -> Any:
         query: As Spark has started it.
         start: Starts it again, from the same checkpoint or from the beginning.
 
-    Returns:
-        The query that has processed all.
-
     Raises:
         Exception: As Spark raises it; the second time with what helps.
     """

@@ -100,11 +100,7 @@ class Frames(ABC):
 
     @abstractmethod
     def read_type(self, text: str) -> "pa.Field":
-        """A type from its text in SQL, as the host reads it; the field is called as the text.
-
-        Raises:
-            ColumnError: There is no such type.
-        """
+        """A type from its text in SQL, as the host reads it; the field is called as the text."""
 
     @abstractmethod
     def read_columns(self, text: str) -> "pa.Schema | None":

@@ -16,11 +16,7 @@ _PATIENCE: Final = {"default.api.timeout.ms": 10_000, "request.timeout.ms": 5_00
 
 
 def options_of(config: Mapping[str, Any], what: str) -> dict[str, str]:
-    """Settings of Kafka's clients as options of Spark's source and sink.
-
-    Args:
-        config: The settings, as Kafka names them.
-    """
+    """Settings of Kafka's clients as options of Spark's source and sink."""
     if not config.get(SERVERS):
         raise PipelineError(
             f'{what} needs the servers, {SERVERS!r}, such as "host:9092"; got settings of '
@@ -69,11 +65,7 @@ def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], w
 
 
 def check_connector(spark: Any, config: Mapping[str, Any], topic: str, what: str) -> None:
-    """Refuse a session without Spark's connector, which would say so when it writes.
-
-    Raises:
-        EnvironmentProblem: With what to add.
-    """
+    """Refuse a session without Spark's connector, which would say so when it writes."""
     from pyspark.errors import PySparkException
 
     reader = spark.read.format(FORMAT).option(f"kafka.{SERVERS}", config[SERVERS])

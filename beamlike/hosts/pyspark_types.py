@@ -66,11 +66,7 @@ def is_sealed(spark_type: T.DataType) -> bool:
 
 
 def arrow_type(spark_type: T.DataType, name: str, argument: str) -> pa.DataType:
-    """The type of a column as Arrow has it.
-
-    Raises:
-        ColumnError: Arrow has none for it.
-    """
+    """The type of a column as Arrow has it."""
     return sql_types.arrow_type(field_of(name, spark_type), argument)
 
 

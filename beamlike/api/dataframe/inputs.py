@@ -277,12 +277,7 @@ def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
 
 
 def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
-    """The inputs, of whose rows those that are rejected are marked with the reason.
-
-    Raises:
-        WindowingError: ``reject`` is not a mapping of reasons to conditions.
-        ColumnError: A condition cannot be used.
-    """
+    """The inputs, of whose rows those that are rejected are marked with the reason."""
     if reject is None:
         return inputs
     if not isinstance(reject, Mapping) or not reject:

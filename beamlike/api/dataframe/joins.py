@@ -208,11 +208,7 @@ def check_both(left: Stream, names_of_left: Sequence[str], names_of_right: Seque
 
 
 def keys_of(streams: Mapping[str, Stream], key: KeyLike, argument: str) -> _Names:
-    """The key columns of each stream.
-
-    Raises:
-        ColumnError: As `columns_of`; or the type of a column cannot be a key.
-    """
+    """The key columns of each stream."""
     from beamlike.runtime.frame_columns import check_key
 
     names = columns_of(streams, key, argument)

@@ -69,12 +69,7 @@ class _Datetimes(TimeArithmetic):
 
 
 class _PlainFn(StatefulFn):
-    """An object with a method ``process``, and what it declares.
-
-    Raises:
-        ColumnError: It has no ``process``, a timer calls no method or is set by none, a method that
-            looks like a callback is called by nothing, or a method asks for what there is not.
-    """
+    """An object with a method ``process``, and what it declares."""
 
     def __init__(self, fn: object, rows: FunctionRows) -> None:
         self._fn, self._name, self._rows = fn, type(fn).__name__, rows
@@ -236,15 +231,7 @@ class _PlainFn(StatefulFn):
 
 
 def row_function(fn: object, rows: FunctionRows, label: str) -> StatefulFn:
-    """A function of a user's as a machine calls it.
-
-    Args:
-        fn: A `DoFn`, or an object of a plain class.
-
-    Raises:
-        ColumnError: It is neither, or its states and timers do not go together.
-        UnsupportedError: It has methods for the begin or the end of a bundle.
-    """
+    """A function of a user's as a machine calls it."""
     if isinstance(fn, type):
         raise ColumnError(f"fn must be an object and not its class; write {fn.__name__}()")
     dofn = dofn_over_rows(fn, rows, label)

@@ -103,11 +103,7 @@ def stage_options(
     machine: MachineName,
     record: int,
 ) -> "PlanOptions":
-    """The options of a grouping besides its windows, checked.
-
-    Raises:
-        WindowingError: One of them cannot be, or does not go with the strategy.
-    """
+    """The options of a grouping besides its windows, checked."""
     combines_early = lift or hot_key_fanout is not None
     options = step_options(name, on_error, max_failures, shards, buckets, combines_early)
     check_choice("render", render, get_args(Render))
@@ -130,11 +126,7 @@ def step_options(
     buckets: int,
     combines_early: bool = False,
 ) -> "PlanOptions":
-    """The options that each step with a state has, checked.
-
-    Raises:
-        WindowingError: One of them cannot be.
-    """
+    """The options that each step with a state has, checked."""
     check_choice("on_error", on_error, get_args(OnError))
     return {
         "shards": counted("shards", shards),
@@ -186,15 +178,7 @@ def group_rows(
     wake_every_ms: int,
     options: "PlanOptions",
 ) -> Rows:
-    """Group the rows of all inputs as one; everything that comes out, with the hidden column.
-
-    Raises:
-        ColumnError: A column is missing or has a type that cannot be used.
-        UnsupportedError: A gap that depends on the element, without the column that it needs;
-            panes that repeat others, to be grouped once more, or that withdraw others where that
-            cannot be taken back.
-        WindowingError: Nothing reads the columns of ``window_input``.
-    """
+    """Group the rows of all inputs as one; everything that comes out, with the hidden column."""
     from beamlike.runtime.binding import bind
 
     corrects = check_regroupable(inputs, options["name"], strategy)

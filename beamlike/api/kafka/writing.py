@@ -128,12 +128,7 @@ def write(
 
 
 def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFrame":
-    """The panes, and what was dropped if it is wanted.
-
-    Raises:
-        UnsupportedError: They are a table of pyarrow.
-        ColumnError: It is not a DataFrame.
-    """
+    """The panes, and what was dropped if it is wanted."""
     frame: Any = panes
     if isinstance(panes, Stream):
         frame = panes.rows if dead_letters is None else panes.everything

@@ -82,9 +82,6 @@ class Batch:
         """The batch without rows that the table cannot take, which become dead letters.
 
         An older row of such a result is deleted: it does not stand any longer.
-
-        Args:
-            problems: By the index of a row in `rows`, what is wrong with it.
         """
         import pyarrow as pa
 
@@ -114,12 +111,7 @@ def changes_of(
     accepts_rollback: bool = False,
     is_of_known_query: bool = True,
 ) -> Batch:
-    """What the rows of a micro-batch change.
-
-    Raises:
-        ColumnError: A column of the key is missing, or there are no windows, or no dropped rows
-            where these are wanted; or a column may be the grouping's and may be the user's.
-    """
+    """What the rows of a micro-batch change."""
     import pyarrow as pa
 
     columns = LandedColumns.of(table.schema, key)

@@ -145,11 +145,7 @@ class _Database:
         writer.jdbc(self.url, self.quoted(name), mode=mode, properties=self.properties)
 
     def make(self, name: str, rows: "pa.Table", like: str) -> None:
-        """Make a table if there is none, and else compare it with one that Spark made.
-
-        Raises:
-            ColumnError: It has other columns.
-        """
+        """Make a table if there is none, and else compare it with one that Spark made."""
         self.save(name, rows.slice(0, 0), "ignore")
         check_columns(name, self._columns(name), self._columns(like))
 

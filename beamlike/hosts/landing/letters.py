@@ -39,11 +39,7 @@ def letters_of_dropped(dropped: "pa.ChunkedArray", number: int) -> "pa.Table":
 def letters_of_rows(
     rows: "pa.Table", columns: LandedColumns, number: int, errors: Sequence[str]
 ) -> "pa.Table":
-    """Results that a table cannot take.
-
-    Args:
-        rows: As they were to be put.
-    """
+    """Results that a table cannot take."""
     from beamlike.runtime.json_rows import write_row
 
     own = columns.own

@@ -114,9 +114,6 @@ def problems_of(
         is_concerned: Whether values of a type may be such: no other column is looked at.
         is_problem: Whether a value of a type is one of these.
         problem: What is said of it, behind the name of its column.
-
-    Returns:
-        What is wrong with a row, by its index.
     """
     problems: dict[int, str] = {}
     for field in filter(lambda field: is_concerned(field.type), rows.schema):

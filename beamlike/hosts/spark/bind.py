@@ -105,9 +105,6 @@ def source_rows(
             `machine.input_clocks`.
         moves: A stream of event times that move the watermark, and are no rows of the source.
         now: Processing time; None: the micro-batch's own timestamp.
-
-    Raises:
-        ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
     timestamp, delay, max_ahead, part = times.column, times.delay, times.max_ahead, times.part
     columns_of(df).check_source()

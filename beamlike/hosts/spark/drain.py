@@ -120,11 +120,7 @@ class Log:
 
 
 def last_batch(path: str) -> tuple[int, bool]:
-    """The number of the last micro-batch of a checkpoint, and whether it has run to its end.
-
-    Raises:
-        StateError: There is none, or it cannot be read.
-    """
+    """The number of the last micro-batch of a checkpoint, and whether it has run to its end."""
     with _reaching(path):
         files, home = _opened(path)
         last = _last_of(path, _numbers(files, f"{home}/offsets"))
@@ -152,12 +148,6 @@ def mark_end(path: str) -> int:
     """Have the next start of a query end all of its windows; the number of that micro-batch.
 
     A checkpoint that is marked, or drained, stays as it is.
-
-    Args:
-        path: The ``checkpointLocation`` of a query that is stopped.
-
-    Raises:
-        StateError: As `Log.read` and `Log.end`.
     """
     return Log.read(path).end()
 

@@ -39,11 +39,7 @@ def columns_of(df: "DataFrame") -> FrameColumns:
 
 
 def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
-    """The type of a column, which has to be there once.
-
-    Raises:
-        ColumnError: It is not a name, or no column has it, or several have.
-    """
+    """The type of a column, which has to be there once."""
     columns_of(df).field(name, argument)
     return df.schema[name].dataType
 

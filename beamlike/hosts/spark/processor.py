@@ -46,11 +46,7 @@ class SparkStore(Store):
 
 
 class TextStore(SparkStore):
-    """A text in Spark's state of the current group: there is an index and nothing else.
-
-    Args:
-        blobs: The state, see `beamlike.hosts.spark.deferred.clock_of_group`.
-    """
+    """A text in Spark's state of the current group: there is an index and nothing else."""
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.get()

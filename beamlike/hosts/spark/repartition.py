@@ -26,14 +26,7 @@ _COMPACT: Final = ".compact"
 
 
 def repartition(spark: "SparkSession", path: str, partitions: int, output: str | None) -> int:
-    """See `beamlike.repartition`; the number of the micro-batch that Spark has written.
-
-    Raises:
-        UnsupportedError: The session cannot repartition state.
-        EnvironmentProblem: Files that the session writes there twice keep their first content.
-        StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
-            ``output`` is not a folder of Spark's file sink.
-    """
+    """See `beamlike.repartition`; the number of the micro-batch that Spark has written."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -53,12 +46,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
 
 
 def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
-    """The last micro-batch of a checkpoint, and where Spark's file sink notes it. Needs no Spark.
-
-    Raises:
-        StateError: There is no checkpoint, its last micro-batch has not ended, or ``output`` is no
-            folder of Spark's file sink.
-    """
+    """The last micro-batch of a checkpoint, and where Spark's file sink notes it. Needs no Spark."""
     last, has_ended = last_batch(path)
     if not has_ended:
         raise unfinished(path, last, "repartition it")

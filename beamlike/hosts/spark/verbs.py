@@ -205,11 +205,7 @@ _column = column
 
 
 def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column | str"]:
-    """What is selected of rows with the hidden column: ``*`` stands for all others.
-
-    Raises:
-        ColumnError: As `check_expressions`.
-    """
+    """What is selected of rows with the hidden column: ``*`` stands for all others."""
     everything = [column(name) for name in columns_of(df).names]
     expressions = [selection for selection in columns if not isinstance(selection, str)]
     has_star = len(_analysed(df, *expressions) or ()) > len(expressions)

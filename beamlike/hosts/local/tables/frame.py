@@ -206,12 +206,7 @@ class TableFrame:
 
 
 def paths_of(schema: pa.Schema, name: Any, argument: str) -> list[tuple[str, ...]]:
-    """The columns that are meant by a name, as paths.
-
-    Raises:
-        ColumnError: There is none.
-        UnsupportedError: It is not a name.
-    """
+    """The columns that are meant by a name, as paths."""
     if not isinstance(name, str):
         raise needs_spark(f"{argument} of an expression of Spark")
     if name == "*":

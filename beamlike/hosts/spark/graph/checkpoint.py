@@ -69,9 +69,6 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
 
     Args:
         lines: Of the text ``nodes``.
-
-    Raises:
-        StateError: A line has none; names it.
     """
     nodes = []
     for number, line in enumerate(lines, 1):
@@ -101,9 +98,6 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
 
     Only nodes that keep state decide. What may change of one in the same place is in
     `beamlike.runtime.changes`.
-
-    Args:
-        now: Those of the pipeline that is to restart from it.
     """
     had, has = _keeping(before), _keeping(now)
     if had == has:
@@ -178,11 +172,7 @@ class PipelineCheckpoint:
         return f"{self.path}/nodes"
 
     def prepare(self) -> None:
-        """Have everything there before the query starts, or restarts.
-
-        Raises:
-            StateError: It belongs to another pipeline.
-        """
+        """Have everything there before the query starts, or restarts."""
         now = nodes_of(self.layers, self.shards)
         before = None
         # A start that broke off may have left messages, all or some: no query has read them.

@@ -221,9 +221,6 @@ def with_known_side_inputs(
 ) -> tuple[Layers, dict[Node, Node], list[tuple[Layers, Mail]]]:
     """Compute the side inputs that can be known before a query runs, in a job of their own.
 
-    Args:
-        shards: The groups of Spark that share the keys of a grouping.
-
     Returns:
         The graph in which these side inputs are known, what stands there for each node, and what
         the job left, with its layers; the same graph and nothing, if there are none.
@@ -291,21 +288,13 @@ class Shown:
 
     @classmethod
     def of(cls, schema: str | Coder, owner: str) -> Self:
-        """The rows of a schema, or of encoded elements.
-
-        Raises:
-            PipelineError: It is not a schema.
-        """
+        """The rows of a schema, or of encoded elements."""
         coder = schema if isinstance(schema, Coder) else None
         words = ENCODED if isinstance(schema, Coder) else schema
         return cls(ElementColumns.of(words, owner), coder, words)
 
     def table(self, values: Sequence[Any]) -> pa.Table:
-        """Elements as rows.
-
-        Raises:
-            PipelineError: One does not fit the schema.
-        """
+        """Elements as rows."""
         if self.coder is not None:
             values = [(self.coder.encode(value),) for value in values]
         return self.columns.table(values)

@@ -35,10 +35,6 @@ def frame_of(
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
         wake_every_ms: How often a query that waits on processing time gets one without data.
-
-    Raises:
-        PipelineError: The schema is not one.
-        UnsupportedError: Some sources are streams and others are not.
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)

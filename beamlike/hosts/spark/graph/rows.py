@@ -45,11 +45,7 @@ class ElementColumns:
 
     @classmethod
     def of(cls, words: Any, owner: str) -> Self:
-        """The columns of a schema in words, as DDL.
-
-        Raises:
-            PipelineError: The words are not a schema.
-        """
+        """The columns of a schema in words, as DDL."""
         return cls.typed(_read_schema(words, owner), owner)
 
     @classmethod
@@ -58,12 +54,7 @@ class ElementColumns:
         return cls(schema, to_arrow_schema(schema, **IN_UTC), owner)
 
     def table(self, elements: Sequence[Any]) -> pa.Table:
-        """Elements as rows.
-
-        Raises:
-            PipelineError: An element is not a row of these columns, or a value does not fit its
-                column. Says which.
-        """
+        """Elements as rows."""
         names = self.schema.fieldNames()
         rows = elements
         if set(map(type, elements)) != {tuple} or set(map(len, elements)) != {len(names)}:
@@ -111,11 +102,7 @@ class ElementColumns:
             raise
 
     def _check(self, field: T.StructField, value: Any, element: Any, arrow: pa.DataType) -> None:
-        """Refuse a value that is not for this column.
-
-        Raises:
-            PipelineError: It is not.
-        """
+        """Refuse a value that is not for this column."""
         fit = _fitting(field.dataType, {type(value)})
         try:
             if not field.nullable and value is None:

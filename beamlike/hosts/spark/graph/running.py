@@ -116,9 +116,6 @@ class PipelineQuery:
         ``processAllAvailable`` waits for a query to be idle. One that is woken more often than its
         micro-batches take never is: of that one a micro-batch is waited for that begins from now on
         and has nothing but the call to wake up.
-
-        Raises:
-            StreamingQueryException: The query failed.
         """
         asked_ms = wall_clock_ms()
         while self._is_woken and self.query.isActive:

@@ -59,9 +59,6 @@ def fused_stage(
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
     Output: `SENT`, or `SPREAD` where some grouping of the next layer has a fanout.
-
-    Args:
-        layer: The layer before.
     """
     ids, taking = spread.ids, take or mail_in
     spreads = has_fanout(spread.layers, layer)
