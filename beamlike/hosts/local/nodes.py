@@ -63,7 +63,7 @@ def run_in_local(
     *,
     on_error: OnFailure = OnFailure.FAIL,
 ) -> Run:
-    """Run a script from the beginning of time, each step as a micro-batch of its own: see `played`."""
+    """Run a script for a stage, each step as a micro-batch of its own: see `played`."""
     stages = [(stage, combine, script)]
     (run,) = played(stages, lambda nodes: [run_pipeline(nodes, local_worker_of)], on_error)
     return run

@@ -46,7 +46,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
 
 
 def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
-    """The last micro-batch of a checkpoint, and where Spark's file sink notes it. Needs no Spark."""
+    """The last micro-batch of a checkpoint, and where Spark's file sink notes it."""
     last, has_ended = last_batch(path)
     if not has_ended:
         raise unfinished(path, last, "repartition it")
