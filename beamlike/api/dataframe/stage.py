@@ -68,15 +68,6 @@ def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -
 # -- options of a grouping -------------------------------------------------------------------
 
 
-def _check_render(render: str, strategy: WindowingStrategy) -> None:
-    """Refuse a rendering of retractions where there are none."""
-    if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
-        raise WindowingError(
-            f"render={render!r} shows which results replace which, and only "
-            f'accumulation="retracting" knows that; this is {strategy.accumulation.value!r}'
-        )
-
-
 def warn_of(strategy: WindowingStrategy) -> None:
     """Warn of what a stream will not do, before it runs; see `beamlike.report`.
 
@@ -108,7 +99,11 @@ def stage_options(
     options = step_options(name, on_error, max_failures, shards, buckets, combines_early)
     check_choice("render", render, get_args(Render))
     check_choice("machine", machine, get_args(MachineName))
-    _check_render(render, strategy)
+    if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
+        raise WindowingError(
+            f"render={render!r} shows which results replace which, and only "
+            f'accumulation="retracting" knows that; this is {strategy.accumulation.value!r}'
+        )
     return {
         **options,
         "render": render,

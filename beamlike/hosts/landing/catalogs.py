@@ -10,7 +10,7 @@ that was thought dead cannot put an older batch over a newer one.
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from random import uniform
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -226,7 +226,18 @@ class _Catalog:
 
     def commit(self, statement: str) -> None:
         """Run a statement, again if another writer of the table came first."""
-        _retried(lambda: self.spark.sql(statement).collect(), self.target.table)
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self.spark.sql(statement).collect()
+                return
+            except Exception as error:
+                if attempt == _ATTEMPTS or not _CONFLICT.search(f"{type(error).__name__} {error}"):
+                    raise
+                table = self.target.table
+                _LOGGER.info(
+                    "upsert_into: another writer of %s came first; attempt %d", table, attempt
+                )
+                time.sleep(uniform(0.05, 0.2) * 2**attempt)
 
     def last_batch(self, query: str) -> tuple[int | None, int]:
         """The number of the last batch of a query in the table, None if none has landed; and how
@@ -268,18 +279,6 @@ def _session() -> Any:
             "make one before, such as bl.local_session(), or write to another target"
         )
     return session
-
-
-def _retried(commit: Callable[[], Any], table: str) -> None:
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
-            commit()
-            return
-        except Exception as error:
-            if attempt == _ATTEMPTS or not _CONFLICT.search(f"{type(error).__name__} {error}"):
-                raise
-            _LOGGER.info("upsert_into: another writer of %s came first; attempt %d", table, attempt)
-            time.sleep(uniform(0.05, 0.2) * 2**attempt)
 
 
 def _types_of(frame: "DataFrame") -> dict[str, str]:

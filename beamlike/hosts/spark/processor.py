@@ -136,7 +136,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
     Args:
         columns: Which of its columns come out.
     """
-    places = [work.columns.index(name) for name in columns]
+    kinds = {"shard": pa.int32(), "blob": pa.binary()}
 
     def run(group: pa.Table) -> pa.Table:
         number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
@@ -145,21 +145,16 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
                 out = work.step(number, lambda *_: NoStore(), blobs, HostReport(END_OF_TIME, 0))
         finally:
             work.close()
-        rows = [[row[place] for place in places] for row in out]
-        by_column = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
-        kinds = {"shard": pa.int32(), "blob": pa.binary()}
-        # Together blobs may be more than fits in one piece.
-        return pa.table(
-            {
-                name: pa.chunked_array(
-                    [pa.array([_blob(value)], kinds[name]) for value in values], kinds[name]
-                )
-                for name, values in by_column.items()
-            }
-        )
+        sent = {}
+        for name in columns:
+            place, dtype = work.columns.index(name), kinds[name]
+            # Together blobs may be more than fits in one piece.
+            pieces = [pa.array([_sent(row[place])], dtype) for row in out]
+            sent[name] = pa.chunked_array(pieces, dtype)
+        return pa.table(sent)
 
     return run
 
 
-def _blob(value: Any) -> Any:
+def _sent(value: Any) -> Any:
     return output_blob(value) if isinstance(value, pa.Table) else value

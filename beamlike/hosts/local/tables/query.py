@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, StageInput
-from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, usual_table
+from beamlike.hosts.local.tables.frame import Make, MicroBatch, TableFrame, readable, usual_table
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
 from beamlike.machine.events import RowProblem
 from beamlike.machine.input_clocks import FURTHEST_ZONE_HOURS, HostWatermark, is_far_ahead
@@ -259,18 +259,6 @@ def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch])
             received[group].append(blob)
 
 
-@attrs.frozen
-class BoundedStage:
-    """A grouping of rows that are there at once: each shard from its first element to its end."""
-
-    works: tuple[ShardWork, FanoutWork]
-    inputs: Sequence[PackedTable]
-
-    def table(self, batch: MicroBatch) -> pa.Table:
-        """Everything that comes out, with the hidden column."""
-        return output_of(self.works, self.inputs, batch, END_OF_TIME, _no_store, _no_store)
-
-
 def _no_store(group: int) -> NoStore:
     return NoStore()
 
@@ -288,9 +276,10 @@ class BoundedTables:
     )
     """What to do where only Spark can help."""
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> BoundedStage:
-        """A grouping."""
-        return BoundedStage(works_of(plan), inputs)
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Make:
+        """What makes the rows of a grouping: each shard steps from its first element to its end."""
+        works = works_of(plan)
+        return lambda batch: output_of(works, inputs, batch, END_OF_TIME, _no_store, _no_store)
 
 
 _TABLES: Final = BoundedTables()

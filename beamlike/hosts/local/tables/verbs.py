@@ -145,9 +145,9 @@ class TableFrames(Frames):
 
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         first = packed[0].rows
-        stage = first.query.stage(plan, packed)
+        make = first.query.stage(plan, packed)
         inputs = frozenset[str]().union(*(table.rows.inputs for table in packed))
-        return TableFrame(OutputTable(plan).schema, inputs, first.query, stage.table)
+        return TableFrame(OutputTable(plan).schema, inputs, first.query, make)
 
     def result(self, frame: TableFrame) -> Any:
         return frame if frame.isStreaming else table_of(frame)

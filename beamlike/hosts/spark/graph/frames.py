@@ -4,7 +4,8 @@ Side inputs that come to an end Spark computes before the query that looks there
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
 
 import attrs
 import pyarrow as pa
@@ -317,3 +318,53 @@ def _unpack(batches: Batches) -> Batches:
     for batch in batches:
         for blob in batch.column("blob"):
             yield from table_in(blob.as_buffer()).to_batches()
+
+
+def frame_of(
+    spark: "SparkSession",
+    edge: Edge,
+    schema: str | Coder,
+    *,
+    shards: int,
+    wake_every_ms: int,
+) -> "DataFrame":
+    """The elements of an edge as rows, in one query: streaming if a source is.
+
+    Args:
+        schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
+            another tuple with its columns; any other element is the only column.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
+    """
+    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
+    shown = Shown.of(schema, owner)
+    if not is_stream(layers):
+        rows = shown.rows_of(layers.edge_number[edge])
+        return bounded_messages(spark, layers, shards, rows)
+    layers, _, _ = with_known_side_inputs(spark, layers, shards)
+    (edge,) = layers.wanted
+    still = [node.label for node in layers.sources if not streams(node)]
+    if still:
+        stream = next(node.label for node in layers.sources if streams(node))
+        raise UnsupportedError(
+            f"{still[0]!r} comes to an end and {stream!r} is a stream; Spark cannot read both in "
+            "one query of a DataFrame: write the result with WriteRows(...) and run() the "
+            "pipeline, or read the first one as a stream too"
+        )
+    return stream_messages(
+        spark,
+        layers,
+        shown.rows_of(layers.edge_number[edge]),
+        shards=shards,
+        wake_every_ms=wake_every_ms,
+        names=_name_of,
+    )
+
+
+_asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
+"""How many DataFrames are based on a node."""
+
+
+def _name_of(node: Node) -> str:
+    """A name for what a node counts: another one in each DataFrame, since two may be united."""
+    _asked[node] = number = _asked.get(node, 0) + 1
+    return node.label if number == 1 else f"{node.label} {number}"
