@@ -32,24 +32,24 @@ AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count
 """What to write where aggregates are missing."""
 
 
-def aggregates(given: object) -> Mapping[str, Aggregate]:
+def aggregates(aggregate: object) -> Mapping[str, Aggregate]:
     """What is aggregated under which name, once everything is of the right kind."""
     example = 'such as {"n": bl.count()}'
-    if not isinstance(given, Mapping):
-        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {given!r}")
-    if not given:
+    if not isinstance(aggregate, Mapping):
+        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {aggregate!r}")
+    if not aggregate:
         raise ColumnError(f"aggregate must name at least one aggregate, {example}")
-    for name in given:
+    for name in aggregate:
         if not isinstance(name, str) or not name:
             raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
-    return given
+    return aggregate
 
 
-def column_names(given: object, argument: str) -> list[str]:
+def column_names(columns: object, argument: str) -> list[str]:
     """The names of columns, given as a list or one alone."""
-    names = [given] if isinstance(given, str) else given
+    names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
+        raise ColumnError(f"{argument} must be a column's name or a list of names, got {columns!r}")
     return list(names)
 
 
@@ -90,9 +90,9 @@ def check_watermark(present: bool, wanted: object) -> None:
         )
 
 
-def positive_duration(argument: str, given: DurationLike) -> int:
+def positive_duration(argument: str, value: DurationLike) -> int:
     """A duration in milliseconds that is more than 0."""
-    duration = duration_ms(given, argument)
+    duration = duration_ms(value, argument)
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
     return duration
@@ -141,11 +141,11 @@ def jump_ms(max_jump: DurationLike | None, delay: int | None) -> int | None:
     return jump
 
 
-def folder(argument: str, given: str | PathLike[str]) -> str:
+def folder(argument: str, path: str | PathLike[str]) -> str:
     """The folder of a query's checkpoint."""
-    if not isinstance(given, str | PathLike):
-        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
-    return fspath(given)
+    if not isinstance(path, str | PathLike):
+        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {path!r}")
+    return fspath(path)
 
 
 def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) -> float:
@@ -184,20 +184,20 @@ def warn_of_numbers(
     **durations: object,
 ) -> None:
     """Warn of durations that were given as numbers and may not be meant in milliseconds."""
-    found = dict(without_unit(**durations))
+    numbers = dict(without_unit(**durations))
     if strategy is not None:
-        found |= strategy.without_unit
+        numbers |= strategy.without_unit
         window, trigger = strategy.window_fn, strategy.trigger
     parts: list[WindowFn | Trigger] = [
         *([] if window is None else [window]),
         *([] if trigger is None else trigger.walk()),
     ]
     for part in parts:
-        found |= {
+        numbers |= {
             f"{type(part).__name__} {name}": duration
             for name, duration in part.without_unit.items()
         }
-    for argument, number in found.items():
+    for argument, number in numbers.items():
         warn_user(
             f"{owner}: {argument}={number} is {number} milliseconds; write "
             f'"{number} seconds" or "{number} minutes" if that is meant, and "{number} ms" if not',

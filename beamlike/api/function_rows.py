@@ -39,12 +39,12 @@ class FunctionRows:
         """The key of a row."""
         return tuple(values[self.columns.index(name)] for name in self.keys)
 
-    def results(self, found: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
+    def results(self, outputs: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
         """What a function brings out, as rows of the result."""
-        for tag, it in found:
+        for tag, output in outputs:
             if tag:
                 raise PipelineError(
-                    f"the result {it.value!r} is for the output {tag!r}, and rows of a Stream have "
-                    "one output; yield it without TaggedOutput, with a column that says what it is"
+                    f"the result {output.value!r} is for the output {tag!r}, and rows of a Stream "
+                    "have one output; yield it without TaggedOutput, with a column that says what it is"
                 )
-            yield tag, attrs.evolve(it, value=self.returned.row(it.value, user_states.key))
+            yield tag, attrs.evolve(output, value=self.returned.row(output.value, user_states.key))

@@ -5,7 +5,7 @@ rows follows from the nodes before them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
@@ -229,7 +229,7 @@ class Inputs:
     def times(self) -> tuple[Resolution, bool]:
         """What a grouping of these rows counts, and whether event times are wall-clock times."""
         resolutions, wall_clocks = (
-            {*found} for found in zip(*(rows.times for rows in self.rows), strict=True)
+            {*values} for values in zip(*(rows.times for rows in self.rows), strict=True)
         )
         if len(resolutions) > 1:
             raise WindowingError(
@@ -254,9 +254,9 @@ class Inputs:
         union: DataFrame = self.frames.union([rows.frame for rows in self.rows])
         return union
 
-    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+    def changed_by(self, change: Callable[..., "DataFrame"], *arguments: Any) -> Self:
         """The same inputs with other frames. The hidden column has to stay."""
-        changed = (attrs.evolve(rows, frame=change(rows.frame)) for rows in self.rows)
+        changed = (attrs.evolve(rows, frame=change(rows.frame, *arguments)) for rows in self.rows)
         return attrs.evolve(self, rows=tuple(changed))
 
     def after(self, label: str, marks: frozenset[str] = frozenset()) -> Self:
@@ -264,10 +264,10 @@ class Inputs:
         return attrs.evolve(self, rows=tuple(rows.after(label, marks) for rows in self.rows))
 
 
-def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
+def stages_of(all_inputs: Iterable[Inputs]) -> dict[str, StatefulNode]:
     """All stateful nodes that some rows went through, by name."""
     stages: dict[str, StatefulNode] = {}
-    for node in in_order([rows.node for inputs in given for rows in inputs.rows]):
+    for node in in_order([rows.node for inputs in all_inputs for rows in inputs.rows]):
         if isinstance(node, StatefulNode) and stages.setdefault(node.label, node) is not node:
             raise WindowingError(
                 f"two groupings of this query are called {node.label!r}; give one of them another "
@@ -295,7 +295,7 @@ def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
                 f"reject: {reason!r} is a reason that rows are dropped for anyway; give yours "
                 "another name"
             )
-    marked = inputs.each(lambda rows: inputs.frames.rejecting(rows, reject))
+    marked = inputs.changed_by(inputs.frames.rejecting, reject)
     # A condition that names it may part a pane from the row that withdraws it.
     named = {mark for condition in reject.values() for mark in marks_of_all(condition)}
     return marked.after("reject", frozenset({RETRACTION} & named))

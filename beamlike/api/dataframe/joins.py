@@ -187,9 +187,7 @@ def join(
     check_both(left, [*keys["left"], *shown["left"]], shown["right"])
     grouped = _co_group(sides, keys, read, options)
     frames = grouped.inputs.frames
-    pairs = grouped.inputs.each(
-        lambda rows: frames.pairs(rows, keys["left"], shown, OF_A_PANE, how)
-    )
+    pairs = grouped.inputs.changed_by(frames.pairs, keys["left"], shown, OF_A_PANE, how)
     return attrs.evolve(grouped, inputs=pairs)
 
 
@@ -307,7 +305,7 @@ def _signed(name: str, stream: Stream) -> Stream:
     if inputs.retracting:
         check_kept(inputs, f"of {name}")
         return stream
-    return attrs.evolve(stream, inputs=inputs.each(inputs.frames.without_retractions))
+    return attrs.evolve(stream, inputs=inputs.changed_by(inputs.frames.without_retractions))
 
 
 def _tagged(
@@ -318,5 +316,5 @@ def _tagged(
     Beside them are its key and what its windows read, as ``shared`` maps their names.
     """
     frames = stream.inputs.frames
-    tagged = stream.inputs.each(lambda rows: frames.tagged(rows, shared, name, structs))
+    tagged = stream.inputs.changed_by(frames.tagged, shared, name, structs)
     return attrs.evolve(stream, inputs=tagged)

@@ -206,13 +206,13 @@ class KeyedSteps(RowSteps):
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
         label = stage_name(name, self.inputs.stages, "deduplicate")
-        own = carried_columns(self.inputs, keys)
+        carried = carried_columns(self.inputs, keys)
         schema = self.inputs.frame_columns.schema
         return self._with(without_rejected(self.inputs, reject))._applied(
             keys,
-            [*keys, *own],
+            [*keys, *carried],
             lambda rows: FirstOfKey(rows, span, time == "event"),
-            pa.schema([schema.field(column) for column in own]),
+            pa.schema([schema.field(column) for column in carried]),
             wake_every,
             step_options(label, on_error, max_failures, shards, buckets),
         )

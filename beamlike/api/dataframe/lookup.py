@@ -139,7 +139,7 @@ def look_up(
     check_both(main, [*keys["main"], *shown], rows.names)
     _check_free(main.inputs.frame_columns, [*keys["main"], *shown, *rows.names])
     taken = stages_of([main.inputs, side.inputs])
-    own = stage_name(name, taken, "look up")
+    label = stage_name(name, taken, "look up")
     warn_of_numbers("look_up", wake_every=wake_every)
     wake = positive_duration("wake_every", wake_every)
     panes = _side_rows(side, keys, rows).group(
@@ -150,7 +150,7 @@ def look_up(
         wake_every=wake,
         shards=shards,
         buckets=buckets,
-        name=stage_name(f"{own} side", taken),
+        name=stage_name(f"{label} side", taken),
     )
     if side.strategy.accumulation is AccumulationMode.RETRACTING:
         # What withdraws a pane is followed by the pane that takes its place.
@@ -160,14 +160,12 @@ def look_up(
     had_pane = main.inputs.are_panes
     shown += [PANE_BEFORE] if had_pane else []
     hidden = [column for column in read if column not in shown]
-    looking = main.inputs.each(
-        lambda df: main.inputs.frames.with_side_column(
-            df, SIDE, rows, PANE_BEFORE if had_pane else None
-        )
+    looking = main.inputs.changed_by(
+        main.inputs.frames.with_side_column, SIDE, rows, PANE_BEFORE if had_pane else None
     )
     # The side input comes first: of what arrives together, a row sees the newest pane.
-    as_side = panes.inputs.each(
-        lambda df: looking.frames.as_side(df, looking.frame, keys["main"], [*shown, *hidden], SIDE)
+    as_side = panes.inputs.changed_by(
+        looking.frames.as_side, looking.frame, keys["main"], [*shown, *hidden], SIDE
     )
     places = tuple([*shown, *hidden].index(column) for column in read)
     strategy = main.strategy
@@ -182,7 +180,7 @@ def look_up(
         hidden,
         how,
         {
-            **step_options(own, on_error, max_failures, shards, buckets),
+            **step_options(label, on_error, max_failures, shards, buckets),
             "reports": main.inputs.is_streaming,
             "clocks": clocks_beside(as_side.clocks, looking.clocks),
         },
@@ -194,12 +192,14 @@ def look_up(
         *((side.strategy,), RowStep()),
         plan=plan,
     )
-    both = Inputs((*as_side.rows, *looking.rows))
-    found = run_stage(both, node, main.strategy, places, values, wake, (SIDE, PANE_BEFORE))
+    all_inputs = Inputs((*as_side.rows, *looking.rows))
+    looked_up = run_stage(
+        all_inputs, node, main.strategy, places, values, wake, (SIDE, PANE_BEFORE)
+    )
     if had_pane:  # a row that is looked up is the pane that it was
-        frame = looking.frames.with_its_pane(found.frame, PANE_BEFORE)
-        found = attrs.evolve(found, frame=frame)
-    return Stream(main.strategy, Inputs((found,)))
+        frame = looking.frames.with_its_pane(looked_up.frame, PANE_BEFORE)
+        looked_up = attrs.evolve(looked_up, frame=frame)
+    return Stream(main.strategy, Inputs((looked_up,)))
 
 
 def _check_free(columns: "FrameColumns", names: Sequence[str]) -> None:
@@ -233,6 +233,6 @@ def _side_rows(side: Stream, keys: Mapping[str, list[str]], rows: RowType) -> St
     from beamlike.runtime.look_up import SIDE
 
     renamed = dict(zip(keys["main"], keys["side"], strict=True))
-    frames = side.inputs.frames
-    structs = side.inputs.each(lambda df: frames.side_rows(df, renamed, rows.names, SIDE))
+    side_rows = side.inputs.frames.side_rows
+    structs = side.inputs.changed_by(side_rows, renamed, rows.names, SIDE)
     return attrs.evolve(side, inputs=structs)

@@ -73,9 +73,9 @@ def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) ->
             f'as FixedWindows, or write accumulation="discarding" in {first.label!r}'
         )
     lateness = max(_lateness_us(node.strategy) for node in retracting)
-    if (own := _lateness_us(strategy)) < lateness:
+    if (allowed := _lateness_us(strategy)) < lateness:
         warn_user(
-            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(own)}, "
+            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(allowed)}, "
             f"and {first.label!r} corrects its results for {MICROSECONDS.show_duration(lateness)}: "
             "corrections that come later are dropped; give both the same allowed_lateness",
             UnwiseStrategyWarning,

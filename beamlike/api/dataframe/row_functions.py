@@ -126,37 +126,37 @@ class _PlainFn(StatefulFn):
                 )
         methods = {name: method for name, method in declared.items() if callable(method)}
         for name, method in methods.items():
-            what = f"fn: {self._name}.{name}"
+            place = f"fn: {self._name}.{name}"
             if name.startswith("on_") and name not in self._asked:
                 timer = name.removeprefix("on_")
                 raise ColumnError(
-                    f"{what} is the callback of a timer that is not there; declare {timer} = "
+                    f"{place} is the callback of a timer that is not there; declare {timer} = "
                     f"bl.timer() in {self._name}, or give the method a name that does not begin "
                     "with on_"
                 )
             if asks_for_order(method) and name != "process":
                 raise ColumnError(
-                    f"{what} is under @requires_time_sorted_input, which orders the rows of "
+                    f"{place} is under @requires_time_sorted_input, which orders the rows of "
                     "process; write it over process"
                 )
             if calls_at_expiration(method) and name != _ON_END:
                 raise ColumnError(
-                    f"{what} is under @on_window_expiration, and in a plain class the method is "
+                    f"{place} is under @on_window_expiration, and in a plain class the method is "
                     f"called by its name; call it {_ON_END}"
                 )
             if name in OF_BUNDLES:
                 raise UnsupportedError(
-                    f"{what} is not called for rows of a Stream, where no bundle is known; keep "
+                    f"{place} is not called for rows of a Stream, where no bundle is known; keep "
                     "what has to wait in a state, and let a timer bring it out"
                 )
 
-    def _asked_by(self, method: str, *more: str | None, skipped: int = 0) -> Sequence[str]:
+    def _asked_by(self, method: str, *extra: str | None, skipped: int = 0) -> Sequence[str]:
         parameters = [*inspect.signature(getattr(self._fn, method)).parameters.values()]
         if len(parameters) < skipped:
             raise ColumnError(
                 f"fn: {self._name}.{method} takes no row; write def {method}(self, row)"
             )
-        known = [*self.states, *self.timers, *_KNOWN, *filter(None, more)]
+        known = [*self.states, *self.timers, *_KNOWN, *filter(None, extra)]
         for parameter in parameters[skipped:]:
             if parameter.name not in known:
                 raise ColumnError(

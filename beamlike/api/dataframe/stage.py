@@ -73,11 +73,11 @@ def warn_of(strategy: WindowingStrategy) -> None:
 
     Sessions without a pause grow for ever, but most data pauses: only the report mentions it.
     """
-    found = report(strategy)
-    if found.never_fires:
-        warn_user(found.never_fires.because, UnwiseStrategyWarning)
-    elif not found.bounded_state_per_key and not strategy.is_merging:
-        warn_user(found.bounded_state_per_key.because, UnwiseStrategyWarning)
+    strategy_report = report(strategy)
+    if strategy_report.never_fires:
+        warn_user(strategy_report.never_fires.because, UnwiseStrategyWarning)
+    elif not strategy_report.bounded_state_per_key and not strategy.is_merging:
+        warn_user(strategy_report.bounded_state_per_key.because, UnwiseStrategyWarning)
 
 
 def stage_options(
@@ -219,8 +219,10 @@ def run_stage(
     check_zones(plan)
     node, frames, packed = attrs.evolve(node, plan=plan), inputs.frames, []
     for rows in inputs.rows:
-        own = rows.window_fn
-        assigned = None if own in (None, strategy.window_fn) else given_columns(own, places)
+        window_fn = rows.window_fn
+        assigned = (
+            None if window_fn in (None, strategy.window_fn) else given_columns(window_fn, places)
+        )
         assigned = assigned and window_fn_in(assigned, resolution)
         timestamp = None if rows.source is None else rows.source.timestamp
         how = StageInput(plan, values, timestamp, assigned, hidden_columns, rows.by_part)
@@ -292,28 +294,28 @@ def _is_by_time(window_fn: WindowFn) -> bool:
     )
 
 
-def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
+def given_to_trigger(trigger: Trigger, places: tuple[int, ...]) -> Trigger:
     """The trigger as workers ask it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
-    if looking and not at:
+    if looking and not places:
         raise UnsupportedError(
             f"{looking[0]} looks at the value of each element, and a row is no single value that "
             'could be measured; name the column to look at: window_input="price"'
         )
-    return reading_trigger(trigger, Picked(at))
+    return reading_trigger(trigger, Picked(places))
 
 
-def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
+def given_columns(window_fn: WindowFn, places: tuple[int, ...]) -> WindowFn:
     """The window function as workers call it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None
-    if at:
+    if places:
         # The columns may be for the trigger alone.
-        return window_fn if _is_by_time(window_fn) else reading(window_fn, Picked(at))
+        return window_fn if _is_by_time(window_fn) else reading(window_fn, Picked(places))
     if asks_for_end:
         raise UnsupportedError(
             f"{window_fn} asks each element whether it ends its session, and a row is no single "

@@ -223,4 +223,4 @@ def _without_unreadable(records: Stream) -> Stream:
         problem = F.coalesce(far, F.col(_PROBLEM), mark("problem"))
         return rows.withColumn(MARKS, F.col(MARKS).withField("problem", problem)).drop(_PROBLEM)
 
-    return Stream(records.strategy, records.inputs.each(marked).after("unreadable"))
+    return Stream(records.strategy, records.inputs.changed_by(marked).after("unreadable"))

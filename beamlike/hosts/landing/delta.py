@@ -53,9 +53,9 @@ class Delta(Target):
         changed = self._merge(batch)
         if batch.dropped is not None and dead_letters is not None:
             folder = self.uri.rstrip("/").rpartition("/")[0]
-            beside = f"{folder}/{dead_letters}".lstrip("/")
-            beside = f"/{beside}" if self.uri.startswith("/") else beside
-            changed |= self._append(beside, batch)
+            letters = f"{folder}/{dead_letters}".lstrip("/")
+            letters = f"/{letters}" if self.uri.startswith("/") else letters
+            changed |= self._append(letters, batch)
         return changed
 
     def _merge(self, batch: Batch) -> bool:

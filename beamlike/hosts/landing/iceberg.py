@@ -96,9 +96,9 @@ class Iceberg(Target):
             # Writers to several tables may have one table of dead letters.
             writer = f"{batch.query} {self.table}"
             letters = f"{namespace}.{dead_letters}"
-            beside = self._open(letters, batch.dropped, batch, writer, batch.query)
-            if beside is not None:
-                with beside.transaction() as transaction:
+            letters_table = self._open(letters, batch.dropped, batch, writer, batch.query)
+            if letters_table is not None:
+                with letters_table.transaction() as transaction:
                     transaction.append(batch.dropped)
                     transaction.set_properties(_numbered(writer, batch))
                 changed = True

@@ -58,7 +58,10 @@ class Log:
         """
         with _reaching(path):
             files, home = _opened(path)
-            noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
+            noted, committed = (
+                _numbers(files, f"{home}/offsets"),
+                _numbers(files, f"{home}/commits"),
+            )
             if not noted and _numbers(files, f"{home}/query/offsets"):
                 raise StateError(
                     f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() "
@@ -67,7 +70,7 @@ class Log:
             last = _last_of(path, noted)
             with files.open_input_stream(f"{home}/offsets/{last}") as stream:
                 lines = tuple(stream.read().decode(errors="replace").splitlines())
-        log = cls(path, last, lines, last in done, files, home)
+        log = cls(path, last, lines, last in committed, files, home)
         log._check()
         return log
 

@@ -55,9 +55,9 @@ def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
 
 def _of_map(node: Observed) -> list["Column"]:
     """The tally of a node, as `_metrics` takes it."""
-    own = F.try_element_at(F.col(TALLIES), F.lit(node.number))
-    numbers = (F.get(own.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
-    return [*numbers, own.getField("example"), own.getField("jump")]
+    tally = F.try_element_at(F.col(TALLIES), F.lit(node.number))
+    numbers = (F.get(tally.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
+    return [*numbers, tally.getField("example"), tally.getField("jump")]
 
 
 def _metrics(tally: Sequence["Column"], *, keeps_windows: bool) -> Iterator["Column"]:

@@ -133,8 +133,8 @@ class SparkFrames(Frames):
         return panes, everything.filter(F.col("dropped").isNotNull())
 
     def without_retractions(self, rows: DataFrame) -> DataFrame:
-        others = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
-        return rows.select(*others, F.lit(False).alias("retraction"), MARKS)
+        kept = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
+        return rows.select(*kept, F.lit(False).alias("retraction"), MARKS)
 
     def tagged(
         self,
@@ -149,7 +149,7 @@ class SparkFrames(Frames):
             struct = F.struct(*(column(field.name) for field in dtype.fields))
             return struct.cast(dtype).alias(other)
 
-        renamed = [column(own).alias(shown) for shown, own in shared.items()]
+        renamed = [column(known).alias(shown) for shown, known in shared.items()]
         return rows.select(*renamed, *(of(*struct) for struct in structs.items()), MARKS)
 
     def pairs(
@@ -191,10 +191,10 @@ class SparkFrames(Frames):
     def with_side_column(
         self, rows: DataFrame, side: str, row_type: T.StructType, pane_before: str | None
     ) -> DataFrame:
-        more = {side: F.lit(None).cast(T.ArrayType(row_type))}
+        added = {side: F.lit(None).cast(T.ArrayType(row_type))}
         if pane_before is not None:
-            more[pane_before] = column("pane")
-        return rows.withColumns(more)
+            added[pane_before] = column("pane")
+        return rows.withColumns(added)
 
     def with_its_pane(self, df: DataFrame, pane_before: str) -> DataFrame:
         return df.withColumn("pane", F.col(pane_before)).drop(pane_before)

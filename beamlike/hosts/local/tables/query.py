@@ -83,9 +83,9 @@ def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
             "problem": [*problems, *[None] * len(moves)],
         }
         if part is not None:
-            own = table.column(part).to_pylist()
+            parts = table.column(part).to_pylist()
             known["part"] = [
-                *("" if name is None else str(name) for name in own),
+                *("" if name is None else str(name) for name in parts),
                 *[None] * len(moves),
             ]
         marks = _marks(types.marks, known, len(kinds))

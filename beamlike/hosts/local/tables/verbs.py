@@ -156,9 +156,9 @@ class TableFrames(Frames):
         return rows.changed(lambda table: table.filter(_kind(table).is_null())).drop(MARKS)
 
     def everything(self, rows: TableFrame) -> TableFrame:
-        own = (field for field in rows.fields if field.name != MARKS)
+        fields = (field for field in rows.fields if field.name != MARKS)
         dropped = rows.fields.field(MARKS).type.field("dropped").type
-        schema = pa.schema([*own, pa.field("dropped", dropped)])
+        schema = pa.schema([*fields, pa.field("dropped", dropped)])
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)
@@ -189,11 +189,11 @@ class TableFrames(Frames):
         name: str,
         structs: Mapping[str, pa.Schema],
     ) -> TableFrame:
-        own = structs[name].names
+        names = structs[name].names
 
         def tag(row: Row) -> list[Row]:
             key = {shown: row[known] for shown, known in shared.items()}
-            return [key | {name: {column: row[column] for column in own}, MARKS: row[MARKS]}]
+            return [key | {name: {column: row[column] for column in names}, MARKS: row[MARKS]}]
 
         keys = [rows.fields.field(known).with_name(shown) for shown, known in shared.items()]
         lists = [pa.field(other, pa.struct(list(row_type))) for other, row_type in structs.items()]
@@ -248,17 +248,17 @@ class TableFrames(Frames):
     def with_side_column(
         self, rows: TableFrame, side: str, row_type: pa.Schema, pane_before: str | None
     ) -> TableFrame:
-        own = [field for field in rows.fields if field.name != MARKS]
-        more = [pa.field(side, pa.list_(pa.struct(list(row_type))))]
+        fields = [field for field in rows.fields if field.name != MARKS]
+        added = [pa.field(side, pa.list_(pa.struct(list(row_type))))]
         if pane_before is not None:
-            more.append(rows.fields.field("pane").with_name(pane_before))
-        schema = pa.schema([*own, *more, rows.fields.field(MARKS)])
+            added.append(rows.fields.field("pane").with_name(pane_before))
+        schema = pa.schema([*fields, *added, rows.fields.field(MARKS)])
         return rows.rewritten(schema, lambda row: [row | {str(pane_before): row.get("pane")}])
 
     def with_its_pane(self, table_frame: TableFrame, pane_before: str) -> TableFrame:
-        own = [column for column in table_frame.columns if column != pane_before]
+        kept = [column for column in table_frame.columns if column != pane_before]
         return table_frame.with_fields(
-            [(column, (pane_before,) if column == "pane" else (column,)) for column in own]
+            [(column, (pane_before,) if column == "pane" else (column,)) for column in kept]
         )
 
 

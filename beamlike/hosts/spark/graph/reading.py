@@ -71,18 +71,18 @@ class Reader:
         return mail
 
     def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
-        at, ahead = batch.column(AT), batch.column(AHEAD)
+        instants, ahead = batch.column(AT), batch.column(AHEAD)
         rows = RowColumns(canonical(batch.drop_columns([AT, AHEAD])))
-        known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False)))
+        known = pc.and_(instants.is_valid(), pc.invert(ahead.fill_null(False)))
         unit = self.layers.resolution
-        times = at.fill_null(unit.earliest).to_numpy()
+        times = instants.fill_null(unit.earliest).to_numpy()
         lost = list[Drop]()
         if not pc.all(known, min_count=0).as_py():
             places = np.nonzero(~known.to_numpy(zero_copy_only=False))[0].tolist()
             lost = [
                 self._untimely(rows.named(place), is_ahead=ahead[place].as_py()) for place in places
             ]
-            rows, times = RowColumns(rows.batch.filter(known)), at.filter(known).to_numpy()
+            rows, times = RowColumns(rows.batch.filter(known)), instants.filter(known).to_numpy()
         if self.streaming:
             mail.reached += self._reached(rows, times)
             if len(rows):

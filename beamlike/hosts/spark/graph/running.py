@@ -163,7 +163,7 @@ def start(
     notice_partitions(spark, shards)
     folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
-    own = spark.readStream.schema(MESSAGE).parquet(folder.messages)
+    messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
     shown = _shown(sinks)
     left = stream_messages(
         spark,
@@ -171,7 +171,7 @@ def start(
         _shows(layers, shown),
         shards=shards,
         wake_every_ms=wake_every_ms,
-        others=own,
+        others=messages,
     )
     run_report = RunReport()
 
