@@ -45,6 +45,7 @@ class FunctionRows:
             if tag:
                 raise PipelineError(
                     f"the result {output.value!r} is for the output {tag!r}, and rows of a Stream "
-                    "have one output; yield it without TaggedOutput, with a column that says what it is"
+                    "have one output; yield it without TaggedOutput, with a column that says what "
+                    "it is"
                 )
             yield tag, attrs.evolve(output, value=self.returned.row(output.value, user_states.key))

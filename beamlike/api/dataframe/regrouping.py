@@ -20,7 +20,13 @@ from beamlike.model.windowfns import WindowFn
 
 def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
     """Warn of panes that would be put into windows by the end of the window that they had."""
-    ways = (way for rows in inputs.rows for way in ways_back(rows.node, _stamps_ends))
+
+    def stamps_ends(node: Node) -> bool:
+        # The earliest or latest of times that are ends of windows is one, too.
+        ends = TimestampCombiner.END_OF_WINDOW
+        return isinstance(node, GroupNode) and node.strategy.timestamp_combiner is ends
+
+    ways = (way for rows in inputs.rows for way in ways_back(rows.node, stamps_ends))
     stamped, _ = next(ways, (None, None))
     if not isinstance(stamped, GroupNode):
         return
@@ -34,16 +40,6 @@ def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
         "leaves out what comes again, deduplicate(...) in its place",
         UnwiseStrategyWarning,
     )
-
-
-def _stamps_ends(node: Node) -> bool:
-    """Whether the times of its panes are ends of windows.
-
-    The earliest or latest of times that are ends of windows is one, too.
-    """
-    if not isinstance(node, GroupNode):
-        return False
-    return node.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
 
 
 def _lateness_us(strategy: WindowingStrategy) -> int:

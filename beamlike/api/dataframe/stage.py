@@ -34,8 +34,6 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from beamlike.runtime.frame_columns import Input
     from beamlike.runtime.plan import Plan, PlanOptions
 
@@ -214,6 +212,8 @@ def run_stage(
         wake_every_ms: See `beamlike.windowed`.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
+    from beamlike.runtime.stepping import node_text
+
     resolution, wall_clock = inputs.times
     plan = attrs.evolve(node.plan.in_resolution(resolution), wall_clock=wall_clock)
     check_zones(plan)
@@ -227,17 +227,11 @@ def run_stage(
         timestamp = None if rows.source is None else rows.source.timestamp
         how = StageInput(plan, values, timestamp, assigned, hidden_columns, rows.by_part)
         packed.append(frames.packed(rows.frame, how))
-    return Rows(_explained(frames.run(packed, plan, wake_every_ms), node), node)
-
-
-def _explained(rows: "DataFrame", node: StatefulNode) -> "DataFrame":
-    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
-    from beamlike.runtime.stepping import node_text
-
-    if "pane" not in rows.columns:
-        return rows
-    text = node_text(node, node.plan, node.plan.identity)
-    return rows.withMetadata("pane", {PLAN_METADATA: text})
+    frame = frames.run(packed, plan, wake_every_ms)
+    if "pane" in frame.columns:  # the explanation goes wherever that column goes
+        text = node_text(node, plan, plan.identity)
+        frame = frame.withMetadata("pane", {PLAN_METADATA: text})
+    return Rows(frame, node)
 
 
 def check_zones(plan: "Plan") -> None:

@@ -236,9 +236,10 @@ class _Records:
             size = F.octet_length(value) + F.octet_length(F.col(_KEY))
             refused = F.array(delete, self._letter(self._too_large(size)))
             records = F.when(size > self.largest, refused).otherwise(records)
-        is_deleted = _is_deleted(self.columns)
-        if is_deleted is not None:
-            records = F.when(is_deleted, F.array(delete)).otherwise(records)
+        if self.columns.rendering != "rows":
+            is_retraction = self.columns.rendering == "retractions"
+            withdraws = F.col("retraction") if is_retraction else F.col("change") == "delete"
+            records = F.when(withdraws, F.array(delete)).otherwise(records)
         if self.columns.has_dropped:
             letters = F.array() if self.dead_letters is None else F.array(self._dropped())
             letters = letters.cast(f"array<{_RECORD_TYPE}>")
@@ -307,13 +308,3 @@ def _as_record(topic: str, key: "Column", value: "Column", headers: "Column") ->
         value.alias("value"),
         headers.alias("headers"),
     ).cast(_RECORD_TYPE)
-
-
-def _is_deleted(columns: LandedColumns) -> "Column | None":
-    """Whether a row withdraws a result; None: no row does."""
-    match columns.rendering:
-        case "retractions":
-            return F.col("retraction")
-        case "changelog" | "upserts":
-            return F.col("change") == "delete"
-    return None

@@ -121,7 +121,9 @@ def changes_of(
             "'dropped'; write Stream.everything, or windowed(..., output=\"all\")"
         )
     table = table.cast(pa.schema([field.with_type(in_utc(field.type)) for field in table.schema]))
-    dropped = _is_dropped(table, columns)
+    dropped = [False] * table.num_rows
+    if columns.has_dropped:
+        dropped = table.column("dropped").is_valid().to_pylist()
     last: dict[str, tuple[bool, int]] = {}
     row_keys = _row_keys(table, columns)
     is_gone = _is_gone(table, columns, dropped)
@@ -141,12 +143,6 @@ def changes_of(
         accepts_rollback,
         is_of_known_query,
     )
-
-
-def _is_dropped(table: "pa.Table", columns: LandedColumns) -> list[bool]:
-    if not columns.has_dropped:
-        return [False] * table.num_rows
-    return table.column("dropped").is_valid().to_pylist()  # type: ignore[no-any-return]
 
 
 def _is_gone(table: "pa.Table", columns: LandedColumns, dropped: Sequence[bool]) -> list[bool]:

@@ -122,11 +122,9 @@ def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -
 # -- columns that the packer reads -----------------------------------------------------------
 
 
-def _packer_table(
-    rows: pa.Table, stage_input: StageInput, shown: Sequence[str], marks: Sequence[str]
-) -> pa.Table:
-    """The columns that the packer reads; for the last two see `StageInput`."""
-    plan, inputs = stage_input.plan, stage_input.values
+def _packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
+    """The columns that the packer reads."""
+    plan, inputs, shown = stage_input.plan, stage_input.values, stage_input.shown(rows.schema.names)
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(needed.source), needed) for needed in inputs.values()]
     problems = pc.struct_field(rows.column(MARKS), "problem").to_pylist()
@@ -145,7 +143,9 @@ def _packer_table(
         "reason": pa.array(reasons, pa.string()),
         "element": pa.array(_elements(rows, shown, reasons), pa.string()),
     }
-    return pa.table(columns | {name: pc.struct_field(rows.column(MARKS), name) for name in marks})
+    return pa.table(
+        columns | {name: pc.struct_field(rows.column(MARKS), name) for name in stage_input.marks}
+    )
 
 
 def _note(reasons: list[str | None], wrong: pa.ChunkedArray, reason: str) -> None:
@@ -195,15 +195,10 @@ class PackedTable:
 
     rows: TableFrame
     stage_input: StageInput
-    _names: tuple[Sequence[str], Sequence[str]] = attrs.field(init=False)
-
-    @_names.default
-    def _names_of_columns(self) -> tuple[Sequence[str], Sequence[str]]:
-        return self.stage_input.shown(self.rows.fields.names), self.stage_input.marks
 
     def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
         """Its rows in a micro-batch as blobs for shards, as the input with this index."""
-        rows = _packer_table(self.rows.table(batch), self.stage_input, *self._names)
+        rows = _packer_table(self.rows.table(batch), self.stage_input)
         batches = rows.combine_chunks().to_batches()
         return packed(plan, iter(batches), index, self.stage_input.assign)
 
@@ -231,7 +226,10 @@ def output_of(
     of_shards, of_fanout = works
     plan, received = of_shards.plan, defaultdict[int, list[bytes]](list)
     for index, packed_table in enumerate(inputs):
-        _deliver(received, packed_table.blobs(plan, index, batch))
+        for blobs in packed_table.blobs(plan, index, batch):
+            # Each is for a shard, or a group of the fanout.
+            for group, blob in zip(*(column.to_pylist() for column in blobs.columns), strict=True):
+                received[group].append(blob)
 
     report = HostReport(updates, batch.clock)
 
@@ -249,14 +247,6 @@ def output_of(
     rows = stepped(of_shards, plan.shard_ids, store_of_shard)
     tables = [table for table, *_ in rows if table is not None]
     return pa.concat_tables([OutputTable(plan).schema.empty_table(), *tables])
-
-
-def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
-    """Sort blobs by the shard, or the group of the fanout, that they are for."""
-    for rows in packed:
-        groups, blobs = (column.to_pylist() for column in rows.columns)
-        for group, blob in zip(groups, blobs, strict=True):
-            received[group].append(blob)
 
 
 def _no_store(group: int) -> NoStore:

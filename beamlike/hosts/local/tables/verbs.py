@@ -210,6 +210,10 @@ class TableFrames(Frames):
         rest = [name for name in rows.columns if name in of_a_pane]
         (left, of_left), (right, of_right) = sides.items()
 
+        def is_kept(left: bool, right: bool) -> bool:
+            sides = {"inner": left and right, "left": left, "right": right, "full": left or right}
+            return sides[how]
+
         def paired(row: Row) -> list[Row]:
             fixed = {name: row[name] for name in (*keys, *rest, MARKS)}
             return [
@@ -218,7 +222,7 @@ class TableFrames(Frames):
                 | {name: other and other[name] for name in of_right}
                 for left_row in row[left] or [None]
                 for other in row[right] or [None]
-                if not _is_data(row) or _is_kept(left_row is not None, other is not None, how)
+                if not _is_data(row) or is_kept(left_row is not None, other is not None)
             ]
 
         fields = [rows.fields.field(name) for name in keys]
@@ -269,10 +273,6 @@ def _kind(table: pa.Table) -> pa.ChunkedArray:
 def _is_data(row: Row) -> bool:
     """Whether a row is a row of the user's."""
     return row[MARKS] is None or row[MARKS]["kind"] is None
-
-
-def _is_kept(left: bool, right: bool, how: How) -> bool:
-    return {"inner": left and right, "left": left, "right": right, "full": left or right}[how]
 
 
 def _left_out(table: pa.Table, holds: Any) -> pa.Table:
