@@ -14,8 +14,8 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.row_metadata import MARKS, OF_SOURCES
-from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text, types_in
+from beamlike.runtime.row_metadata import MARKS, OF_SOURCES, types_in
+from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text
 
 _NEEDED: Final = (MARKS, "dropped")
 

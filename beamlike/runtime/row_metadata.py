@@ -27,7 +27,7 @@ field           type    holds
 ==============  ======  ================================================================
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self, TypeVar
 
 import attrs
@@ -180,3 +180,11 @@ def with_parts(dtype: pa.DataType, change: Callable[[pa.DataType], pa.DataType])
     if pa.types.is_large_list(dtype):
         return pa.large_list(changed(dtype.value_field))
     return dtype
+
+
+def types_in(dtype: pa.DataType) -> Iterator[pa.DataType]:
+    """A type, and all types inside of it."""
+    yield dtype
+    parts = [dtype.field(index).type for index in range(dtype.num_fields)]
+    for part in (dtype.key_type, dtype.item_type) if pa.types.is_map(dtype) else parts:
+        yield from types_in(part)

@@ -4,12 +4,12 @@ A column is described by an Arrow field. Where a host knows more of its type tha
 metadata of the field has it: `typed_field`.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
+from beamlike.runtime.row_metadata import types_in
 
 _SQL_TYPE: Final = b"beamlike.sql_type"
 _COLLATION: Final = b"beamlike.collation"
@@ -110,14 +110,6 @@ def arrow_type(field: pa.Field, argument: str) -> pa.DataType:
             "type; cast it first, to a string for example"
         )
     return field.type
-
-
-def types_in(dtype: pa.DataType) -> Iterator[pa.DataType]:
-    """A type, and all types inside of it."""
-    yield dtype
-    parts = [dtype.field(index).type for index in range(dtype.num_fields)]
-    for part in (dtype.key_type, dtype.item_type) if pa.types.is_map(dtype) else parts:
-        yield from types_in(part)
 
 
 # -- types that SQL has not ------------------------------------------------------------------

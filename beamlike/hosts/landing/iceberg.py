@@ -143,7 +143,7 @@ def _widened(rows: "pa.Table") -> "pa.Table":
 
 
 def _has_struct(dtype: "pa.DataType") -> bool:
-    from beamlike.runtime.sql_types import types_in
+    from beamlike.runtime.row_metadata import types_in
 
     return any(value_type(part) == "struct" for part in types_in(dtype))
 

@@ -87,7 +87,7 @@ def check_types(
         columns: What a column of the table may be.
         nested: What may be inside of a list, a struct or a map.
     """
-    from beamlike.runtime.sql_types import types_in
+    from beamlike.runtime.row_metadata import types_in
 
     for field in schema:
         for depth, dtype in enumerate(types_in(field.type)):

@@ -15,9 +15,9 @@ from beamlike.hosts import expressions
 from beamlike.hosts.expressions import RowChange
 from beamlike.runtime.frame_columns import no_column
 from beamlike.runtime.output import READABLE
-from beamlike.runtime.row_metadata import MARKS
+from beamlike.runtime.row_metadata import MARKS, types_in
 from beamlike.runtime.session_identity import check_renamed
-from beamlike.runtime.sql_types import type_text, types_in, usual_type
+from beamlike.runtime.sql_types import type_text, usual_type
 
 
 @attrs.define(eq=False)
