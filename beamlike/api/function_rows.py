@@ -49,3 +49,17 @@ class FunctionRows:
                     "it is"
                 )
             yield tag, attrs.evolve(output, value=self.returned.row(output.value, user_states.key))
+
+
+class OverRows:
+    """What functions over rows have in common, with ``rows``."""
+
+    __slots__ = ()
+
+    rows: FunctionRows
+
+    def key_of(self, value: Any) -> Any:
+        return self.rows.key_of(value)
+
+    def shown(self, value: Any) -> Any:
+        return self.rows.seen(value)

@@ -239,13 +239,6 @@ class Frames(ABC):
 
     # -- look-ups ------------------------------------------------------------------------------
 
-    def side_rows(
-        self, rows: Frame, renamed: Mapping[str, str], names: Sequence[str], as_: str
-    ) -> Frame:
-        """Rows of a side input: the key under the main input's name, the other columns in one
-        struct."""
-        return self.tagged(rows, renamed, as_, {as_: self.row_type(rows, names)})
-
     @abstractmethod
     def as_side(
         self, panes: Frame, main: Frame, key: Sequence[str], columns: Sequence[str], side: str

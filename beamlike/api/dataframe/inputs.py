@@ -11,7 +11,7 @@ import attrs
 
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
-from beamlike.machine.events import UNREADABLE_RECORD, DropReason
+from beamlike.machine.events import UNREADABLE_RECORD, DropReason, RowProblem
 from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.model.graph import (
     Do,
@@ -48,13 +48,8 @@ RETRACTION: Final = "retraction"
 Reject = Mapping[str, "Column | str"]
 """Conditions by the reason for which rows are dropped that meet them."""
 
-_TAKEN: Final = frozenset(
-    (
-        *UNREADABLE_RECORD,
-        *(reason.value for reason in DropReason),
-        *("null_key", "bad_key", "null_timestamp", "bad_timestamp", "far_future", "bad_value"),
-    )
-)
+_TAKEN: Final = {*UNREADABLE_RECORD, *(why.value for why in (*DropReason, *RowProblem))}
+"""Reasons that rows are dropped for anyway."""
 _LONGEST: Final = 200
 
 

@@ -104,15 +104,11 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
         if columns.duplicate(name, [*streams, *shared, *OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, stream, keys[name]) for name, stream in streams.items()}
-    tagged = {
-        name: _tagged(
-            stream,
-            {shown: names_by_stream[name] for shown, names_by_stream in shared.items()},
-            name,
-            structs,
-        )
-        for name, stream in streams.items()
-    }
+    tagged = {}
+    for name, stream in streams.items():
+        known = {shown: names_by_stream[name] for shown, names_by_stream in shared.items()}
+        inputs = stream.inputs.changed_by(stream.inputs.frames.tagged, known, name, structs)
+        tagged[name] = attrs.evolve(stream, inputs=inputs)
     lists = {name: collect(name) for name in streams}
     return flatten(tagged).group(names, lists, window_input=windows_read, **options)
 
@@ -306,15 +302,3 @@ def _signed(name: str, stream: Stream) -> Stream:
         check_kept(inputs, f"of {name}")
         return stream
     return attrs.evolve(stream, inputs=inputs.changed_by(inputs.frames.without_retractions))
-
-
-def _tagged(
-    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, RowType]
-) -> Stream:
-    """The stream with its rows in a column of its own, and nulls in those of the others.
-
-    Beside them are its key and what its windows read, as ``shared`` maps their names.
-    """
-    frames = stream.inputs.frames
-    tagged = stream.inputs.changed_by(frames.tagged, shared, name, structs)
-    return attrs.evolve(stream, inputs=tagged)

@@ -232,7 +232,6 @@ def _side_rows(side: Stream, keys: Mapping[str, list[str]], rows: RowType) -> St
     """The side stream: its key as the main stream calls it, and its rows as structs."""
     from beamlike.runtime.look_up import SIDE
 
-    renamed = dict(zip(keys["main"], keys["side"], strict=True))
-    side_rows = side.inputs.frames.side_rows
-    structs = side.inputs.changed_by(side_rows, renamed, rows.names, SIDE)
+    renamed, frames = dict(zip(keys["main"], keys["side"], strict=True)), side.inputs.frames
+    structs = side.inputs.changed_by(frames.tagged, renamed, SIDE, {SIDE: rows})
     return attrs.evolve(side, inputs=structs)

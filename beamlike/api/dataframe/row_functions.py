@@ -13,7 +13,7 @@ import attrs
 
 from beamlike.api.dataframe.declared import DeclaredState, DeclaredTimer
 from beamlike.api.dofn_rows import dofn_over_rows
-from beamlike.api.function_rows import FunctionRows, Outputs
+from beamlike.api.function_rows import FunctionRows, Outputs, OverRows
 from beamlike.api.marked_methods import (
     OF_BUNDLES,
     asks_for_order,
@@ -68,11 +68,11 @@ class _Datetimes(TimeArithmetic):
         return _shown(instant * self.unit.micros)
 
 
-class _PlainFn(StatefulFn):
+class _PlainFn(OverRows, StatefulFn):
     """An object with a method ``process``, and what it declares."""
 
     def __init__(self, fn: object, rows: FunctionRows) -> None:
-        self._fn, self._name, self._rows = fn, type(fn).__name__, rows
+        self._fn, self._name, self.rows = fn, type(fn).__name__, rows
         self._unit, self._span = MILLISECONDS, rows.maker("start", "end")
         declared = {
             name: getattr(type(fn), name) for name in dir(type(fn)) if not name.startswith("__")
@@ -182,14 +182,8 @@ class _PlainFn(StatefulFn):
     def expiry_words(self) -> str:
         return f"{self._name}.{_ON_END}"
 
-    def key_of(self, value: Any) -> Any:
-        return self._rows.key_of(value)
-
-    def shown(self, value: Any) -> Any:
-        return self._rows.seen(value)
-
     def process(self, user_states: UserStates, element: Windowed) -> Outputs:
-        return self._called("process", user_states, element, self._rows.seen(element.value))
+        return self._called("process", user_states, element, self.rows.seen(element.value))
 
     def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         base = Windowed(None, timer.output_timestamp, (user_states.window,))
@@ -202,7 +196,7 @@ class _PlainFn(StatefulFn):
         self, method: str, user_states: UserStates, base: Windowed, *row: Any, tag: str = ""
     ) -> Outputs:
         """What a method brings out, with the time, the window and the pane of ``base``."""
-        unit, key = self._unit, self._rows.key(user_states.key)
+        unit, key = self._unit, self.rows.key(user_states.key)
 
         def argument(name: str) -> Any:
             if name in self.states:
@@ -221,7 +215,7 @@ class _PlainFn(StatefulFn):
                 f"{self._name}.{method} returned {answers!r}; return a list of rows, or yield each"
             )
         outputs = (("", attrs.evolve(base, value=answer)) for answer in answers)
-        return self._rows.results(outputs, user_states)
+        return self.rows.results(outputs, user_states)
 
     def _window(self, window: Any) -> Any:
         """A window as the column ``window`` has it."""

@@ -119,9 +119,14 @@ def write(
     if isinstance(panes, Stream):
         _check_strategies(panes, topic, expired, connector.is_compacted(spark, settings, topic))
     largest = int(settings.get("max.request.size", _LARGEST)) - _AROUND
-    records = _Records(
-        _columns_of(frame, key, dead_letters), value, topic, dead_letters, expired, largest
-    )
+    schema = frames_of(frame).columns_of(frame).schema
+    columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
+    if dead_letters is not None and not columns.has_dropped:
+        raise ColumnError(
+            f"{_WRITE}: dead_letters needs the rows that were dropped, and there is no column "
+            "'dropped'; give it the Stream, or windowed(..., output=\"all\")"
+        )
+    records = _Records(columns, value, topic, dead_letters, expired, largest)
     rows = analysed(lambda: records.of(frame))
     writer: Any = rows.writeStream if frame.isStreaming else rows.write.mode("append")
     return writer.format(connector.FORMAT).options(**options)
@@ -140,19 +145,6 @@ def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFra
             "them, spark.createDataFrame(table)"
         )
     return frame  # type: ignore[no-any-return]
-
-
-def _columns_of(
-    frame: "DataFrame", key: str | Sequence[str], dead_letters: str | None
-) -> LandedColumns:
-    schema = frames_of(frame).columns_of(frame).schema
-    columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
-    if dead_letters is not None and not columns.has_dropped:
-        raise ColumnError(
-            f"{_WRITE}: dead_letters needs the rows that were dropped, and there is no column "
-            "'dropped'; give it the Stream, or windowed(..., output=\"all\")"
-        )
-    return columns
 
 
 def _check_strategies(panes: Stream, topic: str, expired: Expired, is_compacted: bool) -> None:

@@ -71,7 +71,9 @@ class JDBC(Target):
         }
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        database = _Database.of(self, _session(), batch.row_key)
+        spark: Any = _session()
+        quoted = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(self.url).quoteIdentifier
+        database = _Database(spark, self.url, dict(self.properties), quoted, batch.row_key)
         # No row has a longer key, and the table of keys has no room for it.
         gone = [row_key for row_key in batch.gone if len(row_key) <= _KEY_LENGTH]
         moves = [(self.table, flat(batch.rows), [*gone, *_row_keys(batch)])]
@@ -128,12 +130,6 @@ class _Database:
     properties: dict[str, str]
     quoted: Any
     row_key: str
-
-    @classmethod
-    def of(cls, target: JDBC, spark: Any, row_key: str) -> "_Database":
-        dialect = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(target.url)
-        properties = dict(target.properties)
-        return cls(spark, target.url, properties, dialect.quoteIdentifier, row_key)
 
     def save(self, name: str, rows: "pa.Table", mode: str) -> None:
         """Write a table with Spark's writer."""

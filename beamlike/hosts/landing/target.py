@@ -145,11 +145,6 @@ def is_next(batch: "Batch", last: int | None, table: str) -> bool:
     )
 
 
-_NEW_COLUMN = (
-    "Drop session_start and session_end, and add session_identity; or write to another table"
-)
-
-
 def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> None:
     """Refuse a table that is there already and has other columns."""
     said = [
@@ -158,8 +153,10 @@ def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> 
         if known.get(name, "").lower() != wanted.get(name, "").lower()
     ]
     if said:
+        new = "Drop session_start and session_end, and add session_identity"
         for name in known:
-            check_renamed(f"upsert_into: table {table!r}", name, wanted, _NEW_COLUMN)
+            place = f"upsert_into: table {table!r}"
+            check_renamed(place, name, wanted, f"{new}; or write to another table")
         raise ColumnError(
             f"upsert_into: the table {table!r} has other columns than the results: "
             f"{'; '.join(said)}. Change the table or the query, or write to another table"
