@@ -71,11 +71,6 @@ _ADVICE: Final = {
 """What helps, by what Spark says; the first that it says counts."""
 
 
-def came_too_late(words: str | None) -> bool:
-    """Whether that is why a query has failed, by the words of Spark's exception."""
-    return words is not None and _TOO_LATE in words
-
-
 def advice_on(words: str | None) -> str | None:
     """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
     if words is None:
@@ -113,7 +108,7 @@ def all_processed(query: Any, start: Callable[[], Any]) -> Any:
         query.processAllAvailable()
         return query
     except Exception as failure:
-        if not came_too_late(str(failure)):
+        if _TOO_LATE not in str(failure):
             raise
     again = start()
     with advising():

@@ -14,7 +14,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from beamlike.errors import ColumnError
 from beamlike.runtime import sql_types
 from beamlike.runtime.sql_types import typed_field
 
@@ -95,23 +94,6 @@ def _spark_type_of(field: pa.Field) -> T.DataType:
     if text == sql_types.sql_text(field.type):
         return spark_type(field.type)
     return T.DataType.fromDDL(text)
-
-
-def read_type(text: str) -> pa.Field:
-    """A type from its text, as Spark reads it."""
-    try:
-        return field_of(text, T.DataType.fromDDL(text))
-    except PySparkException as error:
-        raise ColumnError(f"{text!r} is no type that Spark can read") from error
-
-
-def read_columns(text: str) -> pa.Schema | None:
-    """Columns from their text, as Spark reads it; None: it is a type and not columns."""
-    try:
-        columns = T.DataType.fromDDL(text)
-    except PySparkException as error:
-        raise ColumnError(f"{text!r} are no columns that Spark can read") from error
-    return schema_of(columns) if isinstance(columns, T.StructType) else None
 
 
 def _collation_in(spark_type: T.DataType) -> str | None:

@@ -37,19 +37,7 @@ from beamlike.runtime.row_metadata import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_WATERMARK_MARK = "spark.watermarkDelayMs"
-"""How Spark marks the column of a watermark."""
-
-
 # -- rows of a source ------------------------------------------------------------------------
-
-
-def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
-    """The column that carries a stream's watermark, and its delay (ms); None if none does."""
-    for field in df.schema.fields:
-        if _WATERMARK_MARK in field.metadata:
-            return field.name, int(field.metadata[_WATERMARK_MARK])
-    return None
 
 
 _INSTANT = T.TimestampType()

@@ -5,14 +5,14 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
-from beamlike.hosts.pyspark_types import field_of, is_sealed, read_columns, read_type
+from beamlike.hosts.pyspark_types import field_of, is_sealed, schema_of
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
@@ -23,6 +23,9 @@ from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+
+_WATERMARK_MARK: Final = "spark.watermarkDelayMs"
+"""How Spark marks the column of a watermark."""
 
 PORTS: Final = "_beamlike_ports"
 """The attribute of a session that has ports of their own for some of its frames."""
@@ -48,17 +51,26 @@ class SparkFrames(Frames):
         return T.StructType([T.StructField(name, rows.schema[name].dataType) for name in names])
 
     def read_type(self, text: str) -> pa.Field:
-        return read_type(text)
+        try:
+            return field_of(text, T.DataType.fromDDL(text))
+        except PySparkException as error:
+            raise ColumnError(f"{text!r} is no type that Spark can read") from error
 
     def read_columns(self, text: str) -> pa.Schema | None:
-        return read_columns(text)
+        try:
+            columns = T.DataType.fromDDL(text)
+        except PySparkException as error:
+            raise ColumnError(f"{text!r} are no columns that Spark can read") from error
+        return schema_of(columns) if isinstance(columns, T.StructType) else None
 
     @property
     def row_maker(self) -> Callable[..., Callable[..., Any]]:
         return Row
 
     def watermark_of(self, df: DataFrame) -> tuple[str, int] | None:
-        return bind.watermark_of(df)
+        marked = (field for field in df.schema.fields if _WATERMARK_MARK in field.metadata)
+        field = next(marked, None)
+        return None if field is None else (field.name, int(field.metadata[_WATERMARK_MARK]))
 
     def check_stream(self, df: DataFrame) -> None:
         check_session(df.sparkSession)

@@ -20,7 +20,6 @@ from beamlike.model.time import show_instant
 
 _WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
-_NESTED: Final = (T.ArrayType, T.MapType, T.StructType)
 _DAY_MS: Final = 86_400_000
 _FIRST_MS: Final = -62_135_596_800_000  # the year 1
 _AFTER_LAST_MS: Final = 253_402_300_800_000  # the year 10000
@@ -141,8 +140,6 @@ def _read_schema(words: Any, owner: str) -> T.StructType:
 
 def _fitting(dtype: T.DataType, classes: set[type]) -> Callable[[Any], Any] | None:
     """What makes values of these types fit a column; None if they go in as they are."""
-    if isinstance(dtype, _NESTED):
-        return lambda value: _fit(value, dtype)
     if classes <= _AS_THEY_ARE.get(type(dtype), _NONE):
         return None
     return lambda value: _fit(value, dtype)
