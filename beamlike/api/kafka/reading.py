@@ -185,8 +185,8 @@ def _decoded(
     spark: Any, rows: "DataFrame", key: Format, value: Format
 ) -> tuple["DataFrame", dict[str, str]]:
     """The columns of records, and what those of Kafka are called."""
-    from beamlike.hosts.landing.names import free_name
-    from beamlike.hosts.spark.inputs import column
+    from beamlike.hosts.landing.landed_columns import free_name
+    from beamlike.hosts.spark.sql_columns import column
 
     raw_key, raw_value = F.col("key"), F.col("value")
     key_column, bad_key = key.read(spark, raw_key, "key")
@@ -214,7 +214,7 @@ def _without_unreadable(records: Stream) -> Stream:
 
     That they cannot be read is why their event time may be missing, and so it comes first.
     """
-    from beamlike.hosts.spark.inputs import mark
+    from beamlike.hosts.spark.sql_columns import mark
     from beamlike.runtime.row_metadata import MARKS
 
     def marked(rows: "DataFrame") -> "DataFrame":

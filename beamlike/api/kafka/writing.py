@@ -13,8 +13,8 @@ from beamlike.errors import ColumnError, PipelineError, UnsupportedError, Window
 from beamlike.extras import lazily
 from beamlike.hosts import kafka_connector as connector
 from beamlike.hosts.finding import frames_of
+from beamlike.hosts.landing.landed_columns import LandedColumns, backquoted
 from beamlike.hosts.landing.letters import CANNOT_LAND
-from beamlike.hosts.landing.names import LandedColumns, backquoted
 from beamlike.model.graph import GroupNode
 from beamlike.model.options import AccumulationMode, ClosingBehavior
 from beamlike.model.report import outlives_its_end

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing.landed_columns import ROW_KEY, LandedColumns, free_name
 from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
-from beamlike.hosts.landing.names import ROW_KEY, LandedColumns, free_name
 from beamlike.hosts.landing.value_types import in_utc
 from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 

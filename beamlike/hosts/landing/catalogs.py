@@ -21,7 +21,7 @@ import attrs
 from beamlike.errors import ColumnError, EnvironmentProblem
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, is_next
 from beamlike.hosts.landing.value_types import USUAL, ValueType

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
 from beamlike.hosts.landing.value_types import USUAL, ValueType
 

@@ -15,7 +15,7 @@ import attrs
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import JSON_TYPES, flat
+from beamlike.hosts.landing.database_types import JSON_TYPES, flat
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next
 from beamlike.hosts.landing.value_types import USUAL, ValueType

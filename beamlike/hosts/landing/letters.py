@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from beamlike.hosts.landing.names import ROW_KEY, LandedColumns
+from beamlike.hosts.landing.landed_columns import ROW_KEY, LandedColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import JSON_TYPES, Types, cells, sql_types
+from beamlike.hosts.landing.database_types import JSON_TYPES, Types, cells, sql_types
 from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
 from beamlike.hosts.landing.value_types import ValueType
 

@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, StageInput
-from beamlike.hosts.spark.inputs import (
+from beamlike.hosts.spark.sql_columns import (
     as_json,
     column,
     columns_of,

@@ -14,8 +14,8 @@ from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
 from beamlike.hosts.pyspark_types import field_of, is_sealed, schema_of
 from beamlike.hosts.spark import bind, query
-from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
+from beamlike.hosts.spark.sql_columns import column, columns_of, is_data, mark, type_of
 from beamlike.runtime.frame_columns import FrameColumns, check_array
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS

@@ -16,9 +16,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
+from beamlike.hosts.spark.graph.element_rows import ElementColumns
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
-from beamlike.hosts.spark.graph.rows import ElementColumns
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
     MESSAGE,
@@ -28,8 +28,8 @@ from beamlike.hosts.spark.graph.stages import (
     Shows,
     sender,
 )
-from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
+from beamlike.hosts.spark.sql_columns import type_of
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import tune_worker_process

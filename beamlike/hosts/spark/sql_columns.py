@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from beamlike.hosts.landing.names import backquoted
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.pyspark_types import schema_of, spark_type, types_in
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import TO_JSON
