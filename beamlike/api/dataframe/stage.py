@@ -35,7 +35,7 @@ from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError,
 
 if TYPE_CHECKING:
     from beamlike.runtime.frame_columns import Input
-    from beamlike.runtime.plan import Plan, PlanOptions
+    from beamlike.runtime.plan import PlanOptions
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
 _BY_TIME = frozenset(
@@ -216,7 +216,13 @@ def run_stage(
 
     resolution, wall_clock = inputs.times
     plan = attrs.evolve(node.plan.in_resolution(resolution), wall_clock=wall_clock)
-    check_zones(plan)
+    fn = plan.strategy.window_fn
+    if wall_clock and isinstance(fn, CalendarWindows) and fn.time_zone != "UTC":
+        raise WindowingError(
+            f"{fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
+            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
+            "column a timestamp first"
+        )
     node, frames, packed = attrs.evolve(node, plan=plan), inputs.frames, []
     for rows in inputs.rows:
         window_fn = rows.window_fn
@@ -232,17 +238,6 @@ def run_stage(
         text = node_text(node, plan, plan.identity)
         frame = frame.withMetadata("pane", {PLAN_METADATA: text})
     return Rows(frame, node)
-
-
-def check_zones(plan: "Plan") -> None:
-    """Refuse calendar windows of a zone over wall-clock times, which are in none."""
-    window_fn = plan.strategy.window_fn
-    if plan.wall_clock and isinstance(window_fn, CalendarWindows) and window_fn.time_zone != "UTC":
-        raise WindowingError(
-            f"{window_fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
-            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
-            "column a timestamp first"
-        )
 
 
 def check_read(

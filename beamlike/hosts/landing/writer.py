@@ -92,14 +92,12 @@ class Upserting(metaclass=Readable):
         if problems := self.target.unlandable(changes):
             changes = self._without(changes, problems)
         if changes.changes_something:
-            self._write(changes)
+            try:
+                self.target.write(changes, self.dead_letters)
+            except CannotLand as refused:
+                changes = self._without(changes, refused.problems)
+                self.target.write(changes, self.dead_letters)
         run.note(self.target, number)
-
-    def _write(self, batch: Batch) -> None:
-        try:
-            self.target.write(batch, self.dead_letters)
-        except CannotLand as refused:
-            self.target.write(self._without(batch, refused.problems), self.dead_letters)
 
     def _without(self, batch: Batch, problems: Mapping[int, str]) -> Batch:
         """The batch without these rows, which become dead letters."""

@@ -30,7 +30,14 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    manager = _manager(spark)
+    # PySpark has it under a name of its own, in Spark Classic.
+    manager: Any = getattr(spark, "_streamingCheckpointManager", None)
+    if manager is None:
+        raise UnsupportedError(
+            "the state of a query is repartitioned by PySpark 4.2 and later, in a session without "
+            "Spark Connect; start one beside the stopped query, with bl.local_session(), or drain "
+            "the query and start it with a new checkpoint"
+        )
     refuse(file_manager_problem(spark, path))
     last, log = check_stopped(path, output)
     try:
@@ -51,18 +58,6 @@ def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
     if not has_ended:
         raise unfinished(path, last, "repartition it")
     return last, None if output is None else _log_of(output, last)
-
-
-def _manager(spark: "SparkSession") -> Any:
-    """What repartitions state. PySpark has it under a name of its own, in Spark Classic."""
-    manager = getattr(spark, "_streamingCheckpointManager", None)
-    if manager is None:
-        raise UnsupportedError(
-            "the state of a query is repartitioned by PySpark 4.2 and later, in a session without "
-            "Spark Connect; start one beside the stopped query, with bl.local_session(), or drain "
-            "the query and start it with a new checkpoint"
-        )
-    return manager
 
 
 def _reason(error: Exception) -> str:

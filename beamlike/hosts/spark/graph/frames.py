@@ -144,7 +144,8 @@ def stream_messages(
     by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
-        entries.append(Entry(_ticked(spark, layers, every_ms)))
+        (blob,) = layers.sent(Mail())
+        entries.append(Entry(ticks(spark, every_ms).select(F.lit(blob).alias("blob"))))
     observed = [
         Observed(
             number, node.label if names is None else names(node), isinstance(node, StatefulNode)
@@ -189,11 +190,6 @@ def _silences_ms(layers: Layers) -> list[int]:
         for clock in layers.clocks.values()
         if isinstance(clock, SourceClock) and clock.idle_after is not None
     ]
-
-
-def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
-    (blob,) = layers.sent(Mail())
-    return ticks(spark, every_ms).select(F.lit(blob).alias("blob"))
 
 
 def bounded_messages(

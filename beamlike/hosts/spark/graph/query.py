@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import count
@@ -251,16 +251,13 @@ class Answers:
         for number, of_node in report.metrics.by_step().items():
             label = layers.nodes[int(number)].label
             self._record_of[int(number)].metrics.merge(of_node.of_step(label))
-        self._note(report.traces)
+        traces_of: dict[int, list[ShardTrace]] = defaultdict(list)
+        for trace in report.traces:
+            traces_of[trace.node].append(trace)
+        for node, traces in traces_of.items():
+            if node in self._inside:
+                self._inside[node].add(step, traces)
         self._steps += 1
-
-    def _note(self, noted: Iterable[ShardTrace]) -> None:
-        of_node: dict[int, list[ShardTrace]] = defaultdict(list)
-        for trace in noted:
-            of_node[trace.node].append(trace)
-        for number, traces in of_node.items():
-            if number in self._inside:
-                self._inside[number].add(self._steps, traces)
 
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
