@@ -71,11 +71,11 @@ _ADVICE: Final = {
 """What helps, by what Spark says; the first that it says counts."""
 
 
-def advice_on(words: str | None) -> str | None:
+def advice_on(message: str | None) -> str | None:
     """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
-    if words is None:
+    if message is None:
         return None
-    known = next((advice for sign, advice in _ADVICE.items() if re.search(sign, words)), None)
+    known = next((advice for sign, advice in _ADVICE.items() if re.search(sign, message)), None)
     if known is ADVICE_ON_DEAD_WORKERS:
         last = [f"its last step was {step}" for step in steps_that_ended_workers()[:1]]
         return "; ".join([known, *last])

@@ -205,16 +205,16 @@ def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
         rows = make()
         _ = rows.schema
     except PySparkException as error:
-        words = str(error)
-        if "AVRO_NOT_LOADED" in words:
+        message = str(error)
+        if "AVRO_NOT_LOADED" in message:
             raise EnvironmentProblem(
                 "Avro needs Spark's module spark-avro, which is not on its class path; start Spark "
                 f"with --packages org.apache.spark:spark-avro_2.13:{pyspark.__version__}, or set "
                 "spark.jars.packages to that"
             ) from error
-        if "avro" in words.lower():
+        if "avro" in message.lower():
             raise ColumnError(
-                f"Spark cannot use this with Avro: {words.splitlines()[0]}"
+                f"Spark cannot use this with Avro: {message.splitlines()[0]}"
             ) from error
         raise
     return rows

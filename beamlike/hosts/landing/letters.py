@@ -42,7 +42,7 @@ def letters_of_rows(
     """Results that a table cannot take."""
     from beamlike.runtime.json_rows import write_row
 
-    own = columns.own
+    names = columns.own
     return _letters(
         [
             {
@@ -50,12 +50,12 @@ def letters_of_rows(
                 "stage": _STAGE,
                 "reason": CANNOT_LAND,
                 "event_time": row.get("timestamp"),
-                "window_start": row.get(own["window_start"]),
-                "window_end": row.get(own["window_end"]),
+                "window_start": row.get(names["window_start"]),
+                "window_end": row.get(names["window_end"]),
                 "count": 1,
                 "error": error,
                 "element": write_row(
-                    {name: rows.column(name)[index] for name in (own[ROW_KEY], *columns.users)}
+                    {name: rows.column(name)[index] for name in (names[ROW_KEY], *columns.users)}
                 ),
             }
             for index, (row, error) in enumerate(zip(rows.to_pylist(), errors, strict=True))

@@ -166,8 +166,8 @@ class SqlTarget(Target):
         marks = ", ".join([self.mark] * len(names))
         statement = f"INSERT INTO {quoted(table)} ({', '.join(names)}) VALUES ({marks})"
         if primary:
-            others = [name for name in names if name != quoted(primary)]
-            changes = ", ".join(f"{name} = excluded.{name}" for name in others)
+            updated = [name for name in names if name != quoted(primary)]
+            changes = ", ".join(f"{name} = excluded.{name}" for name in updated)
             statement += f" ON CONFLICT ({quoted(primary)}) DO UPDATE SET {changes}"
         self.execute_all(cursor, statement, [*cells(rows, instants_as_text=self.instants_as_text)])
 

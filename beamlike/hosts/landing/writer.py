@@ -104,10 +104,11 @@ class Upserting(metaclass=Readable):
         first = min(problems)
         row_key = batch.rows.column(batch.row_key)[first].as_py()
         problem, *_ = problems[first].splitlines()
-        what = f"the result {row_key} cannot land in {self.target}: {problem}"
+        refusal = f"the result {row_key} cannot land in {self.target}: {problem}"
         if self.on_error == "fail":
             raise ColumnError(
-                f'upsert_into: {what}; mend the value before, or leave it out with on_error="drop"'
+                f"upsert_into: {refusal}; mend the value before, or leave it out with "
+                'on_error="drop"'
             )
         where = (
             "they are lost: give dead_letters= a table that keeps them"
@@ -119,7 +120,7 @@ class Upserting(metaclass=Readable):
             len(problems),
             batch.number,
             where,
-            what,
+            refusal,
         )
         return batch.without(problems)
 

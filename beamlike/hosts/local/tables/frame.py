@@ -42,10 +42,10 @@ class MicroBatch:
 Make = Callable[[MicroBatch], pa.Table]
 
 
-def needs_spark(what: str) -> UnsupportedError:
+def needs_spark(request: str) -> UnsupportedError:
     """Why something is refused that only Spark can do."""
     return UnsupportedError(
-        f'{what} needs Spark, and this test runs without it; test with host="spark"'
+        f'{request} needs Spark, and this test runs without it; test with host="spark"'
     )
 
 
@@ -118,8 +118,8 @@ class TableFrame:
         """
         named = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
         if not all(isinstance(name, str) for name in named):
-            what = "select of an expression of Spark"
-            return self.by_spark(what, lambda _, df: df.select(*named))
+            request = "select of an expression of Spark"
+            return self.by_spark(request, lambda _, df: df.select(*named))
         chosen = [path for name in named for path in paths_of(self.fields, name, "select")]
         return self.with_fields([(path[-1], path) for path in chosen])
 
@@ -169,11 +169,11 @@ class TableFrame:
 
         return TableFrame(schema, self.inputs, self.query, make)
 
-    def by_spark(self, what: str, change: RowChange) -> "TableFrame":
+    def by_spark(self, request: str, change: RowChange) -> "TableFrame":
         """Rows that the active session makes of these."""
         spark = expressions.active_session()
         if spark is None:
-            raise UnsupportedError(f"{what} needs Spark, {self.query.without_spark}")
+            raise UnsupportedError(f"{request} needs Spark, {self.query.without_spark}")
         schema, make = expressions.changed_by(spark, self.fields, change)
         return TableFrame(schema, self.inputs, self.query, lambda batch: make(self.table(batch)))
 

@@ -68,16 +68,16 @@ class TableFrames(Frames):
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         holds = _condition(rows, condition, "where")
         if holds is None:
-            what = f"where({condition!r}), which is more than a column of booleans,"
-            return rows.by_spark(what, lambda frames, df: frames.where(df, condition))
+            request = f"where({condition!r}), which is more than a column of booleans,"
+            return rows.by_spark(request, lambda frames, df: frames.where(df, condition))
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
 
     def rejecting(self, rows: TableFrame, reject: Mapping[str, Any]) -> TableFrame:
         meets = {reason: _condition(rows, test, "reject") for reason, test in reject.items()}
         tests = {reason: holds for reason, holds in meets.items() if holds is not None}
         if len(tests) < len(meets):
-            what = "reject= with more than columns of booleans"
-            return rows.by_spark(what, lambda frames, df: frames.rejecting(df, reject))
+            request = "reject= with more than columns of booleans"
+            return rows.by_spark(request, lambda frames, df: frames.rejecting(df, reject))
 
         def rejected(table: pa.Table) -> pa.Table:
             problems = pc.struct_field(table.column(MARKS), "problem").to_pylist()
@@ -93,16 +93,16 @@ class TableFrames(Frames):
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
         if all(isinstance(column, str) for column in columns):
             return rows.select(*columns, MARKS)
-        what = "select of an expression of Spark"
-        return rows.by_spark(what, lambda frames, df: frames.select(df, columns))
+        request = "select of an expression of Spark"
+        return rows.by_spark(request, lambda frames, df: frames.select(df, columns))
 
     def with_columns(self, rows: TableFrame, columns: Mapping[str, Any]) -> TableFrame:
         return rows.by_spark("with_columns", lambda frames, df: frames.with_columns(df, columns))
 
     def explode(self, rows: TableFrame, column: Any, as_: str) -> TableFrame:
         if not isinstance(column, str):
-            what = "explode of an expression"
-            return rows.by_spark(what, lambda frames, df: frames.explode(df, column, as_))
+            request = "explode of an expression"
+            return rows.by_spark(request, lambda frames, df: frames.explode(df, column, as_))
         field = FrameColumns(rows.fields).field(column, "column")
         check_array(column, field)
 
@@ -111,9 +111,9 @@ class TableFrames(Frames):
                 return [row | {as_: None}]
             return [row | {as_: item} for item in row[column]] or [row | {as_: None}]
 
-        others = [field for field in rows.fields if field.name not in (as_, MARKS)]
+        kept = [field for field in rows.fields if field.name not in (as_, MARKS)]
         item = pa.field(as_, field.type.value_type)
-        schema = pa.schema([*others, item, rows.fields.field(MARKS)])
+        schema = pa.schema([*kept, item, rows.fields.field(MARKS)])
         full = rows.changed(
             lambda table: _left_out(table, (bool(row[column]) for row in table.to_pylist()))
         )

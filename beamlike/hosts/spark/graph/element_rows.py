@@ -43,9 +43,9 @@ class ElementColumns:
     owner: str
 
     @classmethod
-    def of(cls, words: Any, owner: str) -> Self:
+    def of(cls, ddl: Any, owner: str) -> Self:
         """The columns of a schema in words, as DDL."""
-        return cls.typed(_read_schema(words, owner), owner)
+        return cls.typed(_read_schema(ddl, owner), owner)
 
     @classmethod
     def typed(cls, schema: T.StructType, owner: str) -> Self:
@@ -122,19 +122,19 @@ class ElementColumns:
         )
 
 
-def _read_schema(words: Any, owner: str) -> T.StructType:
+def _read_schema(ddl: Any, owner: str) -> T.StructType:
     example = 'write it as "user string, n long"'
-    if not isinstance(words, str):
-        raise PipelineError(f"{owner}: a schema is a text, got {words!r}; {example}")
+    if not isinstance(ddl, str):
+        raise PipelineError(f"{owner}: a schema is a text, got {ddl!r}; {example}")
     try:
-        dtype = T.DataType.fromDDL(words)
+        dtype = T.DataType.fromDDL(ddl)
     except PySparkException as error:
         first = next(iter(str(error).strip().splitlines()), "")
         raise PipelineError(
-            f"{owner}: Spark cannot read the schema {words!r}; {example}; it says: {first}"
+            f"{owner}: Spark cannot read the schema {ddl!r}; {example}; it says: {first}"
         ) from error
     if not isinstance(dtype, T.StructType):
-        raise PipelineError(f"{owner}: a schema names its columns, got {words!r}; {example}")
+        raise PipelineError(f"{owner}: a schema names its columns, got {ddl!r}; {example}")
     return dtype
 
 

@@ -131,11 +131,11 @@ class Reader:
         """What the event times of rows say."""
         last = int(np.argmax(times))
         least, greatest = int(times.min()), int(times[last])
-        words = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
+        row_text = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
         clock = self._clock()
         if greatest - least <= clock.delay:  # no gap between them is large enough for a jump
-            return Delivered(self.node, [(least, greatest)], words)
-        return delivered_by(self.node, times, words)
+            return Delivered(self.node, [(least, greatest)], row_text)
+        return delivered_by(self.node, times, row_text)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
         name = str(self.timestamp)
