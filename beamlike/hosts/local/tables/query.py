@@ -122,9 +122,11 @@ def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -
 # -- columns that the packer reads -----------------------------------------------------------
 
 
-def _packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
-    """The columns that the packer reads."""
-    plan, inputs, shown = stage_input.plan, stage_input.values, stage_input.shown(rows.schema.names)
+def _packer_table(
+    rows: pa.Table, stage_input: StageInput, shown: Sequence[str], marks: Sequence[str]
+) -> pa.Table:
+    """The columns that the packer reads; for the last two see `StageInput`."""
+    plan, inputs = stage_input.plan, stage_input.values
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(needed.source), needed) for needed in inputs.values()]
     problems = pc.struct_field(rows.column(MARKS), "problem").to_pylist()
@@ -143,9 +145,7 @@ def _packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
         "reason": pa.array(reasons, pa.string()),
         "element": pa.array(_elements(rows, shown, reasons), pa.string()),
     }
-    return pa.table(
-        columns | {name: pc.struct_field(rows.column(MARKS), name) for name in stage_input.marks}
-    )
+    return pa.table(columns | {name: pc.struct_field(rows.column(MARKS), name) for name in marks})
 
 
 def _note(reasons: list[str | None], wrong: pa.ChunkedArray, reason: str) -> None:
@@ -195,10 +195,15 @@ class PackedTable:
 
     rows: TableFrame
     stage_input: StageInput
+    _names: tuple[Sequence[str], Sequence[str]] = attrs.field(init=False)
+
+    @_names.default
+    def _names_of_columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        return self.stage_input.shown(self.rows.fields.names), self.stage_input.marks
 
     def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
         """Its rows in a micro-batch as blobs for shards, as the input with this index."""
-        rows = _packer_table(self.rows.table(batch), self.stage_input)
+        rows = _packer_table(self.rows.table(batch), self.stage_input, *self._names)
         batches = rows.combine_chunks().to_batches()
         return packed(plan, iter(batches), index, self.stage_input.assign)
 
