@@ -5,8 +5,9 @@ All else is an extra of the installation.
 """
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 from beamlike.errors import EnvironmentProblem
 
@@ -67,6 +68,21 @@ def missing(what: str, packages: Iterable[str], extra: str, help: str = "") -> E
         f'{what} needs {named}, which {are} not installed; run: pip install "beamlike[{extra}]"'
         f"{help}"
     )
+
+
+class lazily:
+    """A module that is imported when something of it is used first.
+
+    >>> lazily("json").dumps([1])
+    '[1]'
+    """
+
+    def __init__(self, module: str) -> None:
+        self.__module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = self.__dict__[name] = getattr(import_module(self.__module), name)
+        return value
 
 
 def _is_here(module: str) -> bool:

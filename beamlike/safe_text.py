@@ -7,7 +7,7 @@ return may have NUL in it, or megabytes.
 """
 
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from traceback import StackSummary, walk_tb
 from types import FrameType, TracebackType
 from typing import Final
@@ -48,27 +48,25 @@ def safe_text(text: str, longest: int = LONGEST) -> str:
 
 def short_repr(value: object) -> str:
     """The ``repr`` of a value, as `reprlib.repr` shortens it, whatever its ``__repr__`` does."""
-    try:
-        return safe_text(reprlib.repr(value))
-    except USER_RAISED as error:
-        return f"<{_name(value)}, whose repr raises {_name(error)}>"
+    return _said(value, reprlib.repr, "repr")
 
 
 def safe_repr(value: object) -> str:
     """The ``repr`` of a value, not shortened unless it is very long, whatever its ``__repr__``
     does."""
-    try:
-        return safe_text(repr(value))
-    except USER_RAISED as error:
-        return f"<{_name(value)}, whose repr raises {_name(error)}>"
+    return _said(value, repr, "repr")
 
 
 def safe_str(value: object) -> str:
     """The ``str`` of a value, whatever its ``__str__`` does."""
+    return _said(value, str, "text")
+
+
+def _said(value: object, words: Callable[[object], str], noun: str) -> str:
     try:
-        return safe_text(str(value))
+        return safe_text(words(value))
     except USER_RAISED as error:
-        return f"<{_name(value)}, whose text raises {_name(error)}>"
+        return f"<{_name(value)}, whose {noun} raises {_name(error)}>"
 
 
 def problem_of(error: BaseException) -> str:

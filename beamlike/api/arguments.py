@@ -32,61 +32,41 @@ AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count
 """What to write where aggregates are missing."""
 
 
-def aggregates(given: object) -> Mapping[str, Aggregate]:
-    """What is aggregated under which name, once everything is of the right kind.
-
-    Raises:
-        ColumnError: It is no mapping, it is empty, or a name is no text.
-    """
+def aggregates(aggregate: object) -> Mapping[str, Aggregate]:
+    """What is aggregated under which name, once everything is of the right kind."""
     example = 'such as {"n": bl.count()}'
-    if not isinstance(given, Mapping):
-        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {given!r}")
-    if not given:
+    if not isinstance(aggregate, Mapping):
+        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {aggregate!r}")
+    if not aggregate:
         raise ColumnError(f"aggregate must name at least one aggregate, {example}")
-    for name in given:
+    for name in aggregate:
         if not isinstance(name, str) or not name:
             raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
-    return given
+    return aggregate
 
 
-def column_names(given: object, argument: str) -> list[str]:
-    """The names of columns, given as a list or one alone.
-
-    Raises:
-        ColumnError: These are no names.
-    """
-    names = [given] if isinstance(given, str) else given
+def column_names(columns: object, argument: str) -> list[str]:
+    """The names of columns, given as a list or one alone."""
+    names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
+        raise ColumnError(f"{argument} must be a column's name or a list of names, got {columns!r}")
     return list(names)
 
 
 def check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is none of the choices.
-
-    Raises:
-        WindowingError: With those that there are.
-    """
+    """Refuse a word that is none of the choices."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}")
 
 
 def counted(argument: str, number: object) -> int:
-    """A number of 1 or more.
-
-    Raises:
-        WindowingError: It is less, or no whole number.
-    """
+    """A number of 1 or more."""
     return whole_number(number, 1, argument, WindowingError)
 
 
 def check_name(name: object) -> None:
-    """Refuse what cannot be the name of a grouping.
-
-    Raises:
-        WindowingError: It is no text, or empty.
-    """
+    """Refuse what cannot be the name of a grouping."""
     if not isinstance(name, str) or not name:
         raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
 
@@ -95,11 +75,7 @@ def check_watermark(present: bool, wanted: object) -> None:
     """Refuse a stream without a watermark, or with two.
 
     Args:
-        present: Whether its DataFrame has one already.
         wanted: The one that is asked for; None if none is.
-
-    Raises:
-        WindowingError: There is none, or there would be two.
     """
     if not present and wanted is None:
         raise WindowingError(
@@ -114,14 +90,9 @@ def check_watermark(present: bool, wanted: object) -> None:
         )
 
 
-def positive_duration(argument: str, given: DurationLike) -> int:
-    """A duration in milliseconds that is more than 0.
-
-    Raises:
-        TimeError: It cannot be read.
-        WindowingError: It is 0.
-    """
-    duration = duration_ms(given, argument)
+def positive_duration(argument: str, value: DurationLike) -> int:
+    """A duration in milliseconds that is more than 0."""
+    duration = duration_ms(value, argument)
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
     return duration
@@ -133,12 +104,7 @@ def check_idle(
     """Refuse ``idle="advance"`` of a source that never counts as idle.
 
     Args:
-        advances: Whether that is asked for.
         silence: What is asked for as ``idle_after``, in any unit.
-        error: The type of the error.
-
-    Raises:
-        BeamlikeError: Of that type, with what to add.
     """
     if advances and silence is None:
         raise error(
@@ -157,10 +123,6 @@ def check_jump(
     Args:
         jump: What is asked for as ``max_jump`` (ms).
         delay: As ``watermark`` (ms).
-        error: The type of the error.
-
-    Raises:
-        BeamlikeError: Of that type, with what to change.
     """
     if jump is None:
         return
@@ -173,34 +135,21 @@ def check_jump(
 
 
 def jump_ms(max_jump: DurationLike | None, delay: int | None) -> int | None:
-    """A ``max_jump`` (ms), once it is checked; see `check_jump`.
-
-    Raises:
-        TimeError: It is not a duration.
-        WindowingError: It cannot be.
-    """
+    """A ``max_jump`` (ms), once it is checked; see `check_jump`."""
     jump = None if max_jump is None else duration_ms(max_jump, "max_jump")
     check_jump(jump, delay)
     return jump
 
 
-def folder(argument: str, given: str | PathLike[str]) -> str:
-    """The folder of a query's checkpoint.
-
-    Raises:
-        StateError: It is no name of a folder.
-    """
-    if not isinstance(given, str | PathLike):
-        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
-    return fspath(given)
+def folder(argument: str, path: str | PathLike[str]) -> str:
+    """The folder of a query's checkpoint."""
+    if not isinstance(path, str | PathLike):
+        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {path!r}")
+    return fspath(path)
 
 
 def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) -> float:
-    """The share of calls that may fail; the default if none is given.
-
-    Raises:
-        WindowingError: It is not a share, or nothing would ask for it.
-    """
+    """The share of calls that may fail; the default if none is given."""
     if max_failures is None:
         return MAX_FAILURES
     if on_error == "fail":
@@ -222,14 +171,7 @@ def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) 
 
 
 def warn_of_hint(owner: str, argument: str, value: object, why: str) -> None:
-    """Warn that an argument of Beam or Scio has no effect here.
-
-    Args:
-        owner: Whose argument it is; it opens the message.
-        argument: Its name.
-        value: What the caller wrote.
-        why: What is done instead.
-    """
+    """Warn that an argument of Beam or Scio has no effect here."""
     hint = f"{argument}={short_repr(value)}"
     warn_user(f"{owner}: {hint} has no effect: {why}; leave it out", UnusedHintWarning)
 
@@ -241,29 +183,21 @@ def warn_of_numbers(
     strategy: WindowingStrategy | None = None,
     **durations: object,
 ) -> None:
-    """Warn of durations that were given as numbers and may not be meant in milliseconds.
-
-    Args:
-        owner: What was given them; it opens the message.
-        window: A window function with durations of its own.
-        trigger: A trigger, some of whose parts may have durations of their own.
-        strategy: A strategy with both, and with a lateness.
-        durations: Other durations, by argument.
-    """
-    found = dict(without_unit(**durations))
+    """Warn of durations that were given as numbers and may not be meant in milliseconds."""
+    numbers = dict(without_unit(**durations))
     if strategy is not None:
-        found |= strategy.without_unit
+        numbers |= strategy.without_unit
         window, trigger = strategy.window_fn, strategy.trigger
     parts: list[WindowFn | Trigger] = [
         *([] if window is None else [window]),
         *([] if trigger is None else trigger.walk()),
     ]
     for part in parts:
-        found |= {
+        numbers |= {
             f"{type(part).__name__} {name}": duration
             for name, duration in part.without_unit.items()
         }
-    for argument, number in found.items():
+    for argument, number in numbers.items():
         warn_user(
             f"{owner}: {argument}={number} is {number} milliseconds; write "
             f'"{number} seconds" or "{number} minutes" if that is meant, and "{number} ms" if not',

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.function_rows import FunctionRows
+from beamlike.api.function_rows import FunctionRows, OverRows
 from beamlike.api.marked_methods import OF_BUNDLES
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.params import Param
@@ -20,12 +20,7 @@ from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
 
 def dofn_over_rows(fn: object, rows: FunctionRows, label: str) -> StatefulFn | None:
-    """A `DoFn` as a machine calls it; None: it is something else.
-
-    Raises:
-        ColumnError: Its states and timers do not go together.
-        UnsupportedError: It has methods for the begin or the end of a bundle.
-    """
+    """A `DoFn` as a machine calls it; None: it is something else."""
     if not isinstance(fn, DoFn):
         return None
     for name in OF_BUNDLES:
@@ -40,32 +35,26 @@ def dofn_over_rows(fn: object, rows: FunctionRows, label: str) -> StatefulFn | N
         raise ColumnError(f"fn: {error}") from error
 
 
-class _DoFnRows(StatefulDoFnInvoker):
+class _DoFnRows(OverRows, StatefulDoFnInvoker):
     """A `DoFn` whose elements are rows."""
 
     def __init__(self, fn: DoFn[Any, Any], rows: FunctionRows, label: str) -> None:
         super().__init__(fn, (), {}, None, label)
-        self._rows = rows
-
-    def key_of(self, value: Any) -> Any:
-        return self._rows.key_of(value)
-
-    def shown(self, value: Any) -> Any:
-        return self._rows.seen(value)
+        self.rows = rows
 
     def argument(
         self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
     ) -> Any:
         if asked.name == "KeyParam":
-            return self._rows.key(states.key)
+            return self.rows.key(states.key)
         return super().argument(asked, states, element, timer)
 
     def process(self, states: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        row = attrs.evolve(element, value=self._rows.seen(element.value))
-        return self._rows.results(super().process(states, row), states)
+        row = attrs.evolve(element, value=self.rows.seen(element.value))
+        return self.rows.results(super().process(states, row), states)
 
     def fire(self, states: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
-        return self._rows.results(super().fire(states, timer), states)
+        return self.rows.results(super().fire(states, timer), states)
 
     def expire(self, states: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
-        return self._rows.results(super().expire(states, timestamp), states)
+        return self.rows.results(super().expire(states, timestamp), states)

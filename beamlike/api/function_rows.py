@@ -19,9 +19,6 @@ class FunctionRows:
     """Rows as a machine has them, and as a function sees them.
 
     Args:
-        columns: The names of their columns.
-        keys: Those of the key.
-        returned: What results have to be.
         maker: Makes rows with names, see `beamlike.hosts.frames.Frames.row_maker`.
     """
 
@@ -42,17 +39,27 @@ class FunctionRows:
         """The key of a row."""
         return tuple(values[self.columns.index(name)] for name in self.keys)
 
-    def results(self, found: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
-        """What a function brings out, as rows of the result.
-
-        Raises:
-            ColumnError: It does not fit the columns.
-            PipelineError: It is for an output with a name.
-        """
-        for tag, it in found:
+    def results(self, outputs: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
+        """What a function brings out, as rows of the result."""
+        for tag, output in outputs:
             if tag:
                 raise PipelineError(
-                    f"the result {it.value!r} is for the output {tag!r}, and rows of a Stream have "
-                    "one output; yield it without TaggedOutput, with a column that says what it is"
+                    f"the result {output.value!r} is for the output {tag!r}, and rows of a Stream "
+                    "have one output; yield it without TaggedOutput, with a column that says what "
+                    "it is"
                 )
-            yield tag, attrs.evolve(it, value=self.returned.row(it.value, user_states.key))
+            yield tag, attrs.evolve(output, value=self.returned.row(output.value, user_states.key))
+
+
+class OverRows:
+    """What functions over rows have in common, with ``rows``."""
+
+    __slots__ = ()
+
+    rows: FunctionRows
+
+    def key_of(self, value: Any) -> Any:
+        return self.rows.key_of(value)
+
+    def shown(self, value: Any) -> Any:
+        return self.rows.seen(value)

@@ -22,9 +22,9 @@ class TimeArithmetic:
 
     unit: Resolution = MILLISECONDS
 
-    def instant(self, at: Any, argument: str) -> int:
+    def instant(self, value: Any, argument: str) -> int:
         """An instant of theirs, in ticks."""
-        return self.unit.event_time(at, argument)
+        return self.unit.event_time(value, argument)
 
     def length(self, span: Any, argument: str) -> int:
         """A duration of theirs, in ticks."""
@@ -38,10 +38,10 @@ class TimeArithmetic:
         """A timer in their form."""
         return UserTimer(control, self)
 
-    def in_window(self, at: int, latest: int | None) -> int:
+    def in_window(self, instant: int, latest: int | None) -> int:
         """The instant (ms) for a timer that is set to ``at``; ``latest`` is when its window
         expires, None in processing time."""
-        return at
+        return instant
 
 
 class UserTimer:
@@ -99,11 +99,11 @@ class UserTimer:
             TimeError: One of them is no instant.
         """
         name = f"timer {self._control.spec.name!r}"
-        at = self._times.instant(timestamp, f"{name} timestamp")
-        at = self._times.in_window(at, self._control.latest)
+        instant = self._times.instant(timestamp, f"{name} timestamp")
+        instant = self._times.in_window(instant, self._control.latest)
         if output_timestamp is not None:
             self._output = self._times.instant(output_timestamp, f"{name} output_timestamp")
-        self._set(at, dynamic_timer_tag)
+        self._set(instant, dynamic_timer_tag)
 
     def clear(self, dynamic_timer_tag: str = "") -> None:
         """Do not call the method. Nothing happens if the timer is not set."""
@@ -140,14 +140,14 @@ class UserTimer:
         Raises:
             UserStateError: As `set`.
         """
-        now, at = self._control.now, self._control.now + self._offset
+        now, instant = self._control.now, self._control.now + self._offset
         if self._period:
             # As in Beam: the offset counts for which multiple it is, and is not added to it.
-            rest = at % self._period
-            at = now if rest == 0 else now + self._period - rest
+            rest = instant % self._period
+            instant = now if rest == 0 else now + self._period - rest
         latest = self._control.latest
-        self._set(at if latest is None else min(at, latest), dynamic_timer_tag)
+        self._set(instant if latest is None else min(instant, latest), dynamic_timer_tag)
 
-    def _set(self, at: int, tag: str) -> None:
-        self._control.set(at, tag, self._output, holds=self._holds)
+    def _set(self, instant: int, tag: str) -> None:
+        self._control.set(instant, tag, self._output, holds=self._holds)
         self._output, self._holds = None, True

@@ -143,7 +143,7 @@ def in_memory(scenario: Scenario) -> Outcome:
 
 def in_local(scenario: Scenario) -> Outcome:
     """Run a scenario in this process as production would; what it raises, if it raises."""
-    from beamlike.hosts.local.scripts import run_in_local
+    from beamlike.hosts.local.nodes import run_in_local
 
     try:
         return run_in_local(*_stage(scenario))
@@ -153,7 +153,7 @@ def in_local(scenario: Scenario) -> Outcome:
 
 def on_spark(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
     """All scenarios at once, in one streaming query, each with a watermark of its own."""
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     def attempt(part: Sequence[Scenario]) -> list[Outcome]:
         try:

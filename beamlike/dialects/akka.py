@@ -221,7 +221,7 @@ class SessionWindow:
         rows = frames.arriving(df, arrival, tick)
         from pyspark.sql import functions as F
 
-        from beamlike.hosts.spark.inputs import as_json, type_of
+        from beamlike.hosts.spark.sql_columns import as_json, type_of
 
         keys = column_names(key, "key")
         max_size, overflow = self.max_size, self.overflow_strategy.value

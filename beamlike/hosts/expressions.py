@@ -6,7 +6,7 @@ those of ``spark``. Nothing of Spark is imported before there is an expression.
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class RowChange(Protocol):
-    """A step that takes rows one by one, in terms of Spark."""
-
-    def __call__(self, frames: Any, df: "DataFrame") -> "DataFrame": ...
+RowChange = Callable[[Any, "DataFrame"], "DataFrame"]
+"""A step that takes rows one by one, in terms of Spark: of its frames and the rows before."""
 
 
 def active_session() -> "SparkSession | None":
@@ -38,13 +36,7 @@ def is_of_dataframes(name: str) -> bool:
 def changed_by(
     spark: "SparkSession", schema: pa.Schema, change: RowChange
 ) -> tuple[pa.Schema, Callable[[pa.Table], pa.Table]]:
-    """The columns that a step makes of others, and what makes its rows.
-
-    Args:
-        spark: The session.
-        schema: The columns before.
-        change: The step.
-    """
+    """The columns that a step makes of others, and what makes its rows."""
     from beamlike.hosts.pyspark_types import schema_of, spark_schema
     from beamlike.hosts.spark.verbs import SparkFrames
 

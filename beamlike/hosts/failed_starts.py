@@ -71,16 +71,11 @@ _ADVICE: Final = {
 """What helps, by what Spark says; the first that it says counts."""
 
 
-def came_too_late(words: str | None) -> bool:
-    """Whether that is why a query has failed, by the words of Spark's exception."""
-    return words is not None and _TOO_LATE in words
-
-
-def advice_on(words: str | None) -> str | None:
+def advice_on(message: str | None) -> str | None:
     """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
-    if words is None:
+    if message is None:
         return None
-    known = next((advice for sign, advice in _ADVICE.items() if re.search(sign, words)), None)
+    known = next((advice for sign, advice in _ADVICE.items() if re.search(sign, message)), None)
     if known is ADVICE_ON_DEAD_WORKERS:
         last = [f"its last step was {step}" for step in steps_that_ended_workers()[:1]]
         return "; ".join([known, *last])
@@ -106,9 +101,6 @@ def all_processed(query: Any, start: Callable[[], Any]) -> Any:
         query: As Spark has started it.
         start: Starts it again, from the same checkpoint or from the beginning.
 
-    Returns:
-        The query that has processed all.
-
     Raises:
         Exception: As Spark raises it; the second time with what helps.
     """
@@ -116,7 +108,7 @@ def all_processed(query: Any, start: Callable[[], Any]) -> Any:
         query.processAllAvailable()
         return query
     except Exception as failure:
-        if not came_too_late(str(failure)):
+        if _TOO_LATE not in str(failure):
             raise
     again = start()
     with advising():

@@ -69,11 +69,7 @@ def _is_of(module: str, names: tuple[str, ...], rows: object) -> bool:
 
 
 def _check_outside_of_flow(df: "DataFrame") -> None:
-    """Refuse a flow of Spark Declarative Pipelines, where nothing can be asked of a DataFrame.
-
-    Raises:
-        UnsupportedError: It is one.
-    """
+    """Refuse a flow of Spark Declarative Pipelines, where nothing can be asked of a DataFrame."""
     from pyspark.errors import PySparkException
 
     try:

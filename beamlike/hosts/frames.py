@@ -36,12 +36,10 @@ class EventTimes:
     """The event times of the rows of a source.
 
     Args:
-        column: Their column.
         delay: How far they may be out of order (ms); None: no watermark is to be set.
         max_ahead: How far ahead of the clock they may lie (ms); None: as far as they like.
         part: The column that names the part of the source that a row comes from, if parts have
             watermarks of their own.
-        resolution: What they count in the hidden column.
     """
 
     column: str
@@ -56,8 +54,6 @@ class StageInput:
     """How the rows of one input go into a grouping.
 
     Args:
-        plan: The grouping.
-        values: The columns that its values come from.
         timestamp: The event-time column of a source, shown with rows that cannot be grouped; None
             after a grouping.
         assign: Gives rows their windows; None: they have them, or the machine assigns.
@@ -104,11 +100,7 @@ class Frames(ABC):
 
     @abstractmethod
     def read_type(self, text: str) -> "pa.Field":
-        """A type from its text in SQL, as the host reads it; the field is called as the text.
-
-        Raises:
-            ColumnError: There is no such type.
-        """
+        """A type from its text in SQL, as the host reads it; the field is called as the text."""
 
     @abstractmethod
     def read_columns(self, text: str) -> "pa.Schema | None":
@@ -225,9 +217,7 @@ class Frames(ABC):
         """Rows of one stream among several: as a struct in a column of their own, beside others.
 
         Args:
-            rows: The rows.
             shared: By the name of a column that all have, what these rows call it.
-            name: The column of these rows.
             structs: The columns of all streams; those of the others are null.
         """
 
@@ -244,20 +234,10 @@ class Frames(ABC):
 
         Args:
             rows: Panes with an array of structs for each side.
-            keys: The columns of the key.
             sides: The columns of each side, the left one first.
-            of_a_pane: Columns that follow, if they are there.
-            how: Which sides may be without a partner.
         """
 
     # -- look-ups ------------------------------------------------------------------------------
-
-    def side_rows(
-        self, rows: Frame, renamed: Mapping[str, str], names: Sequence[str], as_: str
-    ) -> Frame:
-        """Rows of a side input: the key under the main input's name, the other columns in one
-        struct."""
-        return self.tagged(rows, renamed, as_, {as_: self.row_type(rows, names)})
 
     @abstractmethod
     def as_side(

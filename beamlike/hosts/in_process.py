@@ -49,7 +49,6 @@ def run_pipeline(
     The ``origin`` of each source is a `Script`. The keys of its elements mean nothing.
 
     Args:
-        ends: The nodes that are to be reached.
         worker_of: What does the work of a node: on the memory host the reference machine, on the
             local host the runtime of production.
         kept: The edges whose elements are kept; None: all of them.
@@ -147,11 +146,7 @@ class _PipelineRun:
         return self._record.run(self._workers, self._kept)
 
     def _play_on(self) -> None:
-        """Let time pass while functions have work left that does not depend on their input.
-
-        Raises:
-            UnsupportedError: Nothing waits for processing time here.
-        """
+        """Let time pass while functions have work left that does not depend on their input."""
         while True:
             going = [worker for worker in self._workers.values() if worker.outlasts_input]
             left = [worker for worker in going if worker.wakes_at is not None]

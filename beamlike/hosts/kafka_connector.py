@@ -15,31 +15,20 @@ SERVERS: Final = "bootstrap.servers"
 _PATIENCE: Final = {"default.api.timeout.ms": 10_000, "request.timeout.ms": 5_000}
 
 
-def options_of(config: Mapping[str, Any], what: str) -> dict[str, str]:
-    """Settings of Kafka's clients as options of Spark's source and sink.
-
-    Args:
-        config: The settings, as Kafka names them.
-        what: Who has them, for the message.
-
-    Raises:
-        PipelineError: There are no servers.
-    """
+def options_of(config: Mapping[str, Any], owner: str) -> dict[str, str]:
+    """Settings of Kafka's clients as options of Spark's source and sink."""
     if not config.get(SERVERS):
         raise PipelineError(
-            f'{what} needs the servers, {SERVERS!r}, such as "host:9092"; got settings of '
+            f'{owner} needs the servers, {SERVERS!r}, such as "host:9092"; got settings of '
             f"{', '.join(sorted(config)) or 'nothing'}"
         )
     return {f"kafka.{name}": str(value) for name, value in config.items()}
 
 
-def check_settings(spark: Any, config: Mapping[str, Any], what: str, *, reads: bool) -> None:
+def check_settings(spark: Any, config: Mapping[str, Any], owner: str, *, reads: bool) -> None:
     """Refuse settings that Kafka's clients do not have, which they would leave out with a warning.
 
     Where these cannot be asked, as over Spark Connect, nothing is refused.
-
-    Raises:
-        PipelineError: It names the setting, and the nearest one.
     """
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
@@ -55,42 +44,35 @@ def check_settings(spark: Any, config: Mapping[str, Any], what: str, *, reads: b
             near = get_close_matches(name, known, 1)
             hint = f"; {near[0]!r} is one" if near else ""
             side = "consumers" if reads else "producers"
-            raise PipelineError(f"{what}: {side} of Kafka have no setting {name!r}{hint}")
+            raise PipelineError(f"{owner}: {side} of Kafka have no setting {name!r}{hint}")
 
 
-def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], what: str) -> None:
+def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], owner: str) -> None:
     """Refuse topics that the servers do not have.
 
     Spark would say so in Java, when the query runs. Where the servers cannot be asked from here, as
     over Spark Connect, nothing is refused.
-
-    Raises:
-        PipelineError: A topic is not there.
     """
     with _admin(spark, config) as admin:
         if admin is None:
             return
-        described = admin.describeTopics(_java_list(spark, topics)).topicNameValues()
+        described = admin.describeTopics(list(topics)).topicNameValues()
         missing = [topic for topic in topics if _is_unknown(described.get(topic))]
     if missing:
         raise PipelineError(
-            f"{what}: {config[SERVERS]} has no topic {missing[0]!r}; create it, or check its name"
+            f"{owner}: {config[SERVERS]} has no topic {missing[0]!r}; create it, or check its name"
         )
 
 
-def check_connector(spark: Any, config: Mapping[str, Any], topic: str, what: str) -> None:
-    """Refuse a session without Spark's connector, which would say so when it writes.
-
-    Raises:
-        EnvironmentProblem: With what to add.
-    """
+def check_connector(spark: Any, config: Mapping[str, Any], topic: str, owner: str) -> None:
+    """Refuse a session without Spark's connector, which would say so when it writes."""
     from pyspark.errors import PySparkException
 
     reader = spark.read.format(FORMAT).option(f"kafka.{SERVERS}", config[SERVERS])
     try:
         _ = reader.option("subscribe", topic).load().schema  # asks no server
     except PySparkException as error:
-        refused(error, what)
+        refused(error, owner)
 
 
 def is_compacted(spark: Any, config: Mapping[str, Any], topic: str) -> bool:
@@ -103,27 +85,27 @@ def is_compacted(spark: Any, config: Mapping[str, Any], topic: str) -> bool:
             getattr(configs, "ConfigResource$Type").valueOf("TOPIC"), topic
         )
         try:
-            described = admin.describeConfigs(_java_list(spark, [resource])).all().get()
+            described = admin.describeConfigs([resource]).all().get()
         except Exception:  # as where one may write to a topic and not look at it
             return False
         return "compact" in described.get(resource).get("cleanup.policy").value()
 
 
-def refused(error: Exception, what: str) -> NoReturn:
+def refused(error: Exception, owner: str) -> NoReturn:
     """Say what to do where Spark does not know the format, or takes an option for a mistake."""
     import pyspark
     from pyspark.errors import IllegalArgumentException
 
-    words = str(error)
-    if "Failed to find data source" in words or "DATA_SOURCE_NOT_FOUND" in words:
+    message = str(error)
+    if "Failed to find data source" in message or "DATA_SOURCE_NOT_FOUND" in message:
         raise EnvironmentProblem(
-            f"{what} needs Spark's Kafka connector, which is not on its class path; start Spark "
+            f"{owner} needs Spark's Kafka connector, which is not on its class path; start Spark "
             f"with --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or "
             "set spark.jars.packages to that"
         ) from error
     if isinstance(error, IllegalArgumentException):
         raise PipelineError(
-            f"{what}: Spark refuses an option: {words.splitlines()[0]} Leave it out of the "
+            f"{owner}: Spark refuses an option: {message.splitlines()[0]} Leave it out of the "
             "configuration; Spark says itself what is read, and keeps the offsets"
         ) from error
     raise error
@@ -147,13 +129,6 @@ def _admin(spark: Any, config: Mapping[str, Any]) -> "Iterator[Any]":
     finally:
         if admin is not None:
             admin.close()
-
-
-def _java_list(spark: Any, items: Sequence[Any]) -> Any:
-    listed = spark._jvm.java.util.ArrayList()
-    for item in items:
-        listed.add(item)
-    return listed
 
 
 def _is_unknown(described: Any) -> bool:

@@ -14,7 +14,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from beamlike.errors import ColumnError
 from beamlike.runtime import sql_types
 from beamlike.runtime.sql_types import typed_field
 
@@ -66,11 +65,7 @@ def is_sealed(spark_type: T.DataType) -> bool:
 
 
 def arrow_type(spark_type: T.DataType, name: str, argument: str) -> pa.DataType:
-    """The type of a column as Arrow has it.
-
-    Raises:
-        ColumnError: Arrow has none for it.
-    """
+    """The type of a column as Arrow has it."""
     return sql_types.arrow_type(field_of(name, spark_type), argument)
 
 
@@ -99,31 +94,6 @@ def _spark_type_of(field: pa.Field) -> T.DataType:
     if text == sql_types.sql_text(field.type):
         return spark_type(field.type)
     return T.DataType.fromDDL(text)
-
-
-def read_type(text: str) -> pa.Field:
-    """A type from its text, as Spark reads it.
-
-    Raises:
-        ColumnError: There is no such type.
-    """
-    try:
-        return field_of(text, T.DataType.fromDDL(text))
-    except PySparkException as error:
-        raise ColumnError(f"{text!r} is no type that Spark can read") from error
-
-
-def read_columns(text: str) -> pa.Schema | None:
-    """Columns from their text, as Spark reads it; None: it is a type and not columns.
-
-    Raises:
-        ColumnError: They cannot be read.
-    """
-    try:
-        columns = T.DataType.fromDDL(text)
-    except PySparkException as error:
-        raise ColumnError(f"{text!r} are no columns that Spark can read") from error
-    return schema_of(columns) if isinstance(columns, T.StructType) else None
 
 
 def _collation_in(spark_type: T.DataType) -> str | None:

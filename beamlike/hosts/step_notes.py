@@ -29,16 +29,12 @@ def _folder() -> Path:
 
 
 @contextmanager
-def step_noted(words: str) -> Iterator[None]:
-    """Keep a note of this process while the block runs. What the disk refuses is not kept.
-
-    Args:
-        words: What the step is.
-    """
+def step_noted(description: str) -> Iterator[None]:
+    """Keep a note of this process while the block runs. What the disk refuses is not kept."""
     note = None
     with suppress(OSError, ValueError):
         note = _note_of(os.getpid())
-        text = f"{wall_clock_seconds():.0f} {words}".encode("utf-8", "replace")[: _SIZE - 1]
+        text = f"{wall_clock_seconds():.0f} {description}".encode("utf-8", "replace")[: _SIZE - 1]
         note[: len(text) + 1] = text + _END
     try:
         yield
@@ -71,10 +67,10 @@ def steps_that_ended_workers() -> list[str]:
                     continue
                 text = path.read_bytes().partition(_END)[0].decode("utf-8", "replace")
                 path.unlink()
-                written, _, words = text.partition(" ")
-                if words and wall_clock_seconds() - int(written) < RECENT:
-                    notes.append((int(written), words))
-    return [words for _, words in sorted(notes, reverse=True)]
+                written, _, description = text.partition(" ")
+                if description and wall_clock_seconds() - int(written) < RECENT:
+                    notes.append((int(written), description))
+    return [description for _, description in sorted(notes, reverse=True)]
 
 
 def _is_alive(process: int) -> bool:

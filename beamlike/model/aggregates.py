@@ -20,6 +20,28 @@ from beamlike.model.combine.sql import SqlSum
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.readable import Readable
 
+__all__ = [
+    "Aggregate",
+    "approx_distinct",
+    "approx_quantiles",
+    "bottom",
+    "collect",
+    "collect_set",
+    "combine",
+    "count",
+    "count_distinct",
+    "first",
+    "last",
+    "max",
+    "max_by",
+    "mean",
+    "min",
+    "min_by",
+    "sample",
+    "sum",
+    "top",
+]
+
 Kind = Literal[
     "count",
     "sum",

@@ -14,7 +14,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.row_metadata import MARKS, OF_SOURCES
+from beamlike.runtime.row_metadata import MARKS, OF_SOURCES, types_in
 from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text
 
 _NEEDED: Final = (MARKS, "dropped")
@@ -188,11 +188,7 @@ def check_key(columns: FrameColumns, name: str, argument: str) -> pa.DataType:
 
 def has_map(dtype: pa.DataType) -> bool:
     """Whether values of a type are maps, or have maps in them."""
-    if pa.types.is_list(dtype):
-        return has_map(dtype.value_type)
-    if pa.types.is_struct(dtype):
-        return any(has_map(field.type) for field in dtype)
-    return bool(pa.types.is_map(dtype))
+    return any(map(pa.types.is_map, types_in(dtype)))
 
 
 def without_collation(field: pa.Field) -> str:

@@ -27,7 +27,7 @@ field           type    holds
 ==============  ======  ================================================================
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self, TypeVar
 
 import attrs
@@ -106,14 +106,7 @@ def time_types(wall_clock: bool) -> TimeTypes:
 _INSTANTS: Final = TimeTypes.of(pa.timestamp("us", tz="UTC"))
 _WALL_CLOCK: Final = TimeTypes.of(pa.timestamp("us"))
 
-BAD_ROWS: Final = (
-    RowProblem.NULL_KEY.value,
-    RowProblem.BAD_KEY.value,
-    RowProblem.NULL_TIMESTAMP.value,
-    RowProblem.BAD_TIMESTAMP.value,
-    RowProblem.FAR_FUTURE.value,
-    RowProblem.BAD_VALUE.value,
-)
+BAD_ROWS: Final = tuple(problem.value for problem in RowProblem)
 """Why a row never gets as far as a machine."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
@@ -158,17 +151,33 @@ def canonical_type(dtype: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(dtype):
         return pa.binary()
-    if pa.types.is_struct(dtype):
-        return pa.struct([_canonical_field(field) for field in dtype])
-    if pa.types.is_map(dtype):
-        key, item = map(_canonical_field, (dtype.key_field, dtype.item_field))
-        return pa.map_(key, item, dtype.keys_sorted)
-    if pa.types.is_list(dtype):
-        return pa.list_(_canonical_field(dtype.value_field))
-    if pa.types.is_large_list(dtype):
-        return pa.large_list(_canonical_field(dtype.value_field))
-    return dtype
+    return with_parts(dtype, canonical_type)
 
 
 def _canonical_field(field: pa.Field) -> pa.Field:
     return field.with_type(canonical_type(field.type))
+
+
+def with_parts(dtype: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """A struct, a map or a list with its parts changed; any other type as it is."""
+
+    def changed(field: pa.Field) -> pa.Field:
+        return field.with_type(change(field.type))
+
+    if pa.types.is_struct(dtype):
+        return pa.struct([*map(changed, dtype)])
+    if pa.types.is_map(dtype):
+        return pa.map_(changed(dtype.key_field), changed(dtype.item_field), dtype.keys_sorted)
+    if pa.types.is_list(dtype):
+        return pa.list_(changed(dtype.value_field))
+    if pa.types.is_large_list(dtype):
+        return pa.large_list(changed(dtype.value_field))
+    return dtype
+
+
+def types_in(dtype: pa.DataType) -> Iterator[pa.DataType]:
+    """A type, and all types inside of it."""
+    yield dtype
+    parts = [dtype.field(index).type for index in range(dtype.num_fields)]
+    for part in (dtype.key_type, dtype.item_type) if pa.types.is_map(dtype) else parts:
+        yield from types_in(part)

@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
+from beamlike.runtime.row_metadata import types_in
 
 _SQL_TYPE: Final = b"beamlike.sql_type"
 _COLLATION: Final = b"beamlike.collation"
@@ -182,6 +183,6 @@ def usual_schema(schema: pa.Schema, argument: str) -> pa.Schema:
 
 def _is_usual(dtype: pa.DataType) -> bool:
     """Whether SQL has a type."""
-    if pa.types.is_struct(dtype) or pa.types.is_map(dtype) or pa.types.is_list(dtype):
-        return all(_is_usual(dtype.field(index).type) for index in range(dtype.num_fields))
-    return dtype in PLAIN or pa.types.is_decimal128(dtype)
+    is_a = pa.types
+    known = (is_a.is_struct, is_a.is_map, is_a.is_list, is_a.is_decimal128)
+    return all(part in PLAIN or any(is_such(part) for is_such in known) for part in types_in(dtype))

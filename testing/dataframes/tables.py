@@ -13,7 +13,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.hosts.frames import EventTimes
-from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
+from beamlike.hosts.local.tables.frame import Make, MicroBatch, TableFrame
 from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.machine.input_clocks import HostWatermark, SourceClock
@@ -152,12 +152,12 @@ class TableQuery:
 
         return follow
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> TableGrouping:
-        """A grouping, with the state that the one in its place had before."""
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Make:
+        """What makes the rows of a grouping, with the state of the one in its place before."""
         index, known = len(self._stages), [] if self._before is None else self._before._stages
         state = known[index].state.copied() if index < len(known) else None
         self._stages.append(TableGrouping(plan, inputs, state))
-        return self._stages[-1]
+        return self._stages[-1].table
 
     def step(
         self,

@@ -195,7 +195,7 @@ def _run_on(
     if host not in get_args(Host):
         raise TestStreamError(f'host must be "memory", "local" or "spark", got {host!r}')
     if host == "spark":
-        from beamlike.hosts.spark.replay import replay_on_spark
+        from beamlike.hosts.spark.graph.query import replay_on_spark
 
         (run,) = replay_on_spark([(strategy, combine, script)], spark, on_error=on_error)
         return run
@@ -204,7 +204,7 @@ def _run_on(
             f'a Spark session was given, but the host is "{host}"; add host="spark"'
         )
     if host == "local":
-        from beamlike.hosts.local.scripts import run_in_local
+        from beamlike.hosts.local.nodes import run_in_local
 
         return run_in_local(strategy, combine, script, on_error=on_error)
     return run_in_memory(Grouping(strategy, combine, on_error), script)

@@ -9,7 +9,7 @@ import pytest
 import beamlike as bl
 from beamlike.cli.state_text import keys_of
 from beamlike.errors import StateError, TestStreamError, UnsupportedError
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.testing import QueryTest
 from beamlike.testing.scenarios.capture import capture
 from beamlike.testing.scenarios.files import differences, transcripts_of

@@ -23,7 +23,7 @@ SCENARIOS = {
 @pytest.fixture(scope="module")
 def runs(spark: Any) -> dict[str, Run]:
     """What came out of each scenario. Step n of all of them is one micro-batch."""
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     stages = [
         (s.strategy.window_fn if s.combine is None else s.strategy, s.combine, s.script)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.model.combine import Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy

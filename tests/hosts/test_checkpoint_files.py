@@ -12,8 +12,8 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.hosts.failed_starts import ADVICE_ON_LEFTOVERS, advising
-from beamlike.hosts.spark.checkpoint_files import FILE_MANAGER, LOCATION, file_manager_problem
 from beamlike.hosts.spark.drain import mark_end
+from beamlike.hosts.spark.requirements import FILE_MANAGER, LOCATION, file_manager_problem
 from beamlike.hosts.spark.session import refuse
 from beamlike.inspect.metrics.log_lines import log_end
 from tests.support.queries.counted import counted

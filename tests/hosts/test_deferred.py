@@ -12,7 +12,6 @@ import pytest
 
 from beamlike.hosts.spark.deferred import (
     Deferred,
-    Processor,
     blobs_of,
     blobs_of_nodes,
     clock_of_group,
@@ -64,7 +63,7 @@ def layer() -> Layer:
     ],
 )
 def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(
-    processor: Callable[[], Processor], state: Callable[[Any], Any], tmp_path: Path
+    processor: Callable[[], GroupProcessor], state: Callable[[Any], Any], tmp_path: Path
 ) -> None:
     saved = tmp_path / "deferred"
     saved.write_bytes(cloudpickle.dumps(Deferred(processor(), state)))
@@ -74,7 +73,7 @@ def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(
     assert done.stdout == "\n"
 
 
-class Noting(Processor):
+class Noting:
     """Notes in a list that its state is what is done to it."""
 
     def open(self, handle: Any, state: Any) -> None:
@@ -95,7 +94,7 @@ class Noting(Processor):
 
 def task(*, has_rows: bool) -> list[str]:
     noted = list[str]()
-    deferred = Deferred(Noting(), lambda handle: noted)
+    deferred = Deferred(Noting(), lambda handle: noted)  # type: ignore[arg-type]
     deferred.init(None)  # type: ignore[arg-type]
     if has_rows:
         assert [*deferred.handleInputRows(1, iter("ab"), 5)] == [1]  # type: ignore[arg-type]

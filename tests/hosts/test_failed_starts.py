@@ -15,7 +15,7 @@ import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.hosts.failed_starts import ADVICE, ADVICE_ON_TORN_NOTES, advising, all_processed
-from beamlike.hosts.spark.replay import replay_on_spark
+from beamlike.hosts.spark.graph.query import replay_on_spark
 from beamlike.inspect.metrics.log_lines import log_end
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping

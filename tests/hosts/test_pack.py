@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.spark.pack import packer
+from beamlike.hosts.spark.query import packer
 from beamlike.machine.events import Element
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum

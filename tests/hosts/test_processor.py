@@ -21,8 +21,8 @@ from pyspark.sql import Row
 
 from beamlike.errors import UserFunctionError, WindowError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of
-from beamlike.hosts.spark.pack import packer
 from beamlike.hosts.spark.processor import GroupProcessor
+from beamlike.hosts.spark.query import packer
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import WindowingStrategy

@@ -9,7 +9,7 @@ import pytest
 
 from beamlike import FixedWindows, GlobalWindows, Sessions
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
-from beamlike.hosts.spark.replay import replay_on_spark
+from beamlike.hosts.spark.graph.query import replay_on_spark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs

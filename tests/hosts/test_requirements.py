@@ -17,8 +17,8 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, UnwiseSessionWarning
 from beamlike.hosts.failed_starts import ADVICE_WITHOUT_BEAMLIKE, advice_on
-from beamlike.hosts.spark.checkpoint_files import FILE_MANAGER
 from beamlike.hosts.spark.requirements import (
+    FILE_MANAGER,
     PARTITIONS,
     check_session,
     notice_partitions,

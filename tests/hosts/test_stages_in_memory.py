@@ -18,8 +18,8 @@ from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
-from beamlike.hosts.spark.pack import packer, tick_packer
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore
+from beamlike.hosts.spark.query import packer, tick_packer
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.input_clocks import Idle, InputClock, SourceClock, StageClock

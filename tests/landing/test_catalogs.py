@@ -4,11 +4,16 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from beamlike.hosts.landing.catalogs import _ATTEMPTS, _retried
+from beamlike.hosts.landing.catalogs import _ATTEMPTS, SparkTable, _Catalog
 
 
 class ConcurrentAppendException(Exception):
     """As Delta Lake names it."""
+
+
+def commit(statements: MagicMock, table: str) -> None:
+    """Commit to a table in a session in which each attempt gives what a mock does."""
+    _Catalog(MagicMock(sql=statements), SparkTable(table)).commit(f"DELETE FROM {table}")
 
 
 CONFLICTS = [
@@ -26,20 +31,21 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("error", CONFLICTS, ids=lambda error: str(error)[:20])
 def test_a_commit_that_another_writer_came_before_is_tried_again(error: Exception) -> None:
-    commit = MagicMock(side_effect=[error, error, None])
-    _retried(commit, "visits")
-    assert commit.call_count == 3
+    statements = MagicMock(side_effect=[error, error, MagicMock()])
+    commit(statements, "visits")
+    assert statements.call_count == 3
 
 
 def test_a_commit_is_not_tried_for_ever() -> None:
-    commit = MagicMock(side_effect=CONFLICTS[0])
+    statements = MagicMock(side_effect=CONFLICTS[0])
     with pytest.raises(ConcurrentAppendException):
-        _retried(commit, "visits")
-    assert commit.call_count == _ATTEMPTS
+        commit(statements, "visits")
+    assert statements.call_count == _ATTEMPTS
 
 
 def test_another_error_is_not_tried_again_whatever_the_table_is_called() -> None:
-    commit = MagicMock(side_effect=RuntimeError("there is no table stale.concurrent_visits"))
+    problem = RuntimeError("there is no table stale.concurrent_visits")
+    statements = MagicMock(side_effect=problem)
     with pytest.raises(RuntimeError, match="no table"):
-        _retried(commit, "stale.concurrent_visits")
-    assert commit.call_count == 1
+        commit(statements, "stale.concurrent_visits")
+    assert statements.call_count == 1

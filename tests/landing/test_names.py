@@ -9,7 +9,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError
-from beamlike.hosts.landing.names import OWN_COLUMNS
+from beamlike.hosts.landing.landed_columns import OWN_COLUMNS
 from beamlike.runtime.row_metadata import OF_SOURCES
 from beamlike.testing import QueryTest
 from tests.support.landing.changes import SCHEMA, at, put
@@ -73,7 +73,7 @@ def test_a_result_of_any_name_lands(place: Place, table: str) -> None:
 
 
 def test_a_session_and_a_change_of_the_users_are_results() -> None:
-    from beamlike.hosts.landing.names import LandedColumns
+    from beamlike.hosts.landing.landed_columns import LandedColumns
 
     table = panes_of(["change", "session"], ["retraction"], 0)
     columns = LandedColumns.of(table.schema, ["change", "session"])

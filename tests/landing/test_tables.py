@@ -105,7 +105,7 @@ class Crashing:
         steps = {
             owner: ("_make", "execute_all", "_put", "_merge", "_append", "_open"),
             **(
-                {jdbc._Staging: ("write",), jdbc._Statements: ("delete", "insert")}
+                {jdbc._Database: ("save",), jdbc._Statements: ("delete", "insert")}
                 if owner is jdbc.JDBC
                 else {}
             ),

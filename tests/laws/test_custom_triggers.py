@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy

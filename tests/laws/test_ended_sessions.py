@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect

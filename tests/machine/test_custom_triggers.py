@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TranscriptError, UnsupportedError, UserFunctionError
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.reference.running import Now

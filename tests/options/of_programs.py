@@ -118,7 +118,7 @@ def framed(**option: Any) -> Any:
     """What the elements of a collection become rows with."""
     numbers = beam.Pipeline() | beam.Create([1])
     session: Any = object()
-    with patch("beamlike.hosts.spark.graph.result_frame.frame_of") as frame_of:
+    with patch("beamlike.hosts.spark.graph.frames.frame_of") as frame_of:
         beam.to_data_frame(numbers, "n int", spark=session, **option)
     return frame_of.call_args.kwargs
 

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.graph.rows import ElementColumns
+from beamlike.hosts.spark.graph.element_rows import ElementColumns
 from beamlike.testing import TestPipeline
 
 NOON = beam.Timestamp(1_577_880_000)

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -400,7 +400,7 @@ ON_SPARK: Final = "a streaming query on Spark emits what memory does"
 
 def broken_on_spark(cases: Sequence[Case], spark: "SparkSession | None" = None) -> list[Broken]:
     """The cases that come out otherwise on Spark, where all run side by side in one query."""
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     stages = [
         (case.strategy, AGGREGATIONS[case.scenario.aggregation], case.script) for case in cases

@@ -7,7 +7,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import StateError, WindowError, WindowingError
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.local.nodes import run_in_local
 from beamlike.runtime.script import Arrive, Run
 from beamlike.testing import QueryTest
 from beamlike.testing.scenarios.capture import Captured, capture

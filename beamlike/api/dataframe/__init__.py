@@ -5,8 +5,8 @@ rejected), `key_clocks` (keys with watermarks of their own), `regrouping` (which
 grouped again), `stage` (one grouping of a query), `windowed` (DataFrame in, DataFrame of panes
 out), `stream` (rows with windows, to be grouped several times in one query), `row_steps` (its rows
 one by one), `keyed` (its rows given to functions with states and timers), `declared` (what a class
-declares for that), `plain_functions` (objects of such classes), `row_functions` (these, and those
-of Beam, over rows), `deduplicating` (the function that lets the first row of a key go on),
-`flatten` (several streams as one), `joins` (several streams by one key), `lookup` (a stream that
-looks into the windows of another one), `upserts` (results land in a table).
+declares for that), `row_functions` (objects of such classes, and functions of Beam, over rows),
+`deduplicating` (the function that lets the first row of a key go on), `flatten` (several streams as
+one), `joins` (several streams by one key), `lookup` (a stream that looks into the windows of
+another one), `upserts` (results land in a table).
 """

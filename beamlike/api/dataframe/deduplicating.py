@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.function_rows import FunctionRows, Outputs
+from beamlike.api.function_rows import FunctionRows, Outputs, OverRows
 from beamlike.model.bundle import Windowed
 from beamlike.model.number_coders import BooleanCoder
 from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
@@ -19,7 +19,7 @@ _SEEN: Final = ReadModifyWriteStateSpec("seen", BooleanCoder())
 
 
 @attrs.frozen
-class FirstOfKey(StatefulFn):
+class FirstOfKey(OverRows, StatefulFn):
     """Knows a key until one of the clocks is past its row by some time.
 
     It has one timer, so that a query which waits for the watermark alone has no use for ticks.
@@ -54,12 +54,6 @@ class FirstOfKey(StatefulFn):
     @property
     def words(self) -> str:
         return "deduplicate"
-
-    def key_of(self, value: Any) -> Any:
-        return self.rows.key_of(value)
-
-    def shown(self, value: Any) -> Any:
-        return self.rows.seen(value)
 
     def process(self, user_states: UserStates, element: Windowed) -> Outputs:
         seen = user_states.state(_SEEN)

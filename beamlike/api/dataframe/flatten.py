@@ -50,11 +50,13 @@ def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
         else {f"input {index}": stream for index, stream in enumerate(streams)}
     )
     check_streams(named)
-    strategy = check_flatten({name: given.strategy for name, given in named.items()})
+    strategy = check_flatten({name: stream.strategy for name, stream in named.items()})
     (first_name, first), *others = named.items()
     for name, other in others:
         _check_columns(first_name, first, name, other)
-    return Stream(strategy, Inputs(tuple(row for one in named.values() for row in one.inputs.rows)))
+    return Stream(
+        strategy, Inputs(tuple(row for stream in named.values() for row in stream.inputs.rows))
+    )
 
 
 def check_streams(named: Mapping[Any, Any]) -> None:
@@ -66,21 +68,21 @@ def check_streams(named: Mapping[Any, Any]) -> None:
     """
     if not named:
         raise WindowingError("at least one stream is needed, got none")
-    for name, given in named.items():
+    for name, stream in named.items():
         if not isinstance(name, str) or not name:
             raise WindowingError(f"streams: a stream's name must be a text, got {name!r}")
-        if not isinstance(given, Stream):
+        if not isinstance(stream, Stream):
             raise WindowingError(
-                f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
+                f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {stream!r}"
             )
     stages_of(stream.inputs for stream in named.values())
-    hosts = {type(given.inputs.frame) for given in named.values()}
+    hosts = {type(stream.inputs.frame) for stream in named.values()}
     if len(hosts) > 1:
         raise WindowingError(
             "rows of pyarrow and DataFrames of Spark cannot go together in one grouping; make a "
             "DataFrame of the table with spark.createDataFrame(table)"
         )
-    kinds = {given.inputs.is_streaming for given in named.values()}
+    kinds = {stream.inputs.is_streaming for stream in named.values()}
     if len(kinds) > 1:
         raise WindowingError(
             "streaming and bounded rows cannot go together in one grouping, because Spark cannot "
@@ -91,7 +93,7 @@ def check_streams(named: Mapping[Any, Any]) -> None:
 def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
     from beamlike.runtime.sql_types import type_text
 
-    known, given = (
+    first_types, other_types = (
         {
             field.name: type_text(field)
             for field in stream.inputs.frame_columns.schema
@@ -99,10 +101,11 @@ def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> 
         }
         for stream in (first, other)
     )
-    for column in dict.fromkeys([*known, *given]):
-        if known.get(column) != given.get(column):
+    for column in dict.fromkeys([*first_types, *other_types]):
+        if first_types.get(column) != other_types.get(column):
             raise ColumnError(
                 f"the streams of a Flatten need the same columns: {column!r} is "
-                f"{known.get(column, 'missing')} in {first_name} and "
-                f"{given.get(column, 'missing')} in {name}; use select() or with_columns() before"
+                f"{first_types.get(column, 'missing')} in {first_name} and "
+                f"{other_types.get(column, 'missing')} in {name}; use select() or "
+                "with_columns() before"
             )

@@ -5,13 +5,13 @@ rows follows from the nodes before them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
-from beamlike.machine.events import UNREADABLE_RECORD, DropReason
+from beamlike.machine.events import UNREADABLE_RECORD, DropReason, RowProblem
 from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.model.graph import (
     Do,
@@ -48,13 +48,8 @@ RETRACTION: Final = "retraction"
 Reject = Mapping[str, "Column | str"]
 """Conditions by the reason for which rows are dropped that meet them."""
 
-_TAKEN: Final = frozenset(
-    (
-        *UNREADABLE_RECORD,
-        *(reason.value for reason in DropReason),
-        *("null_key", "bad_key", "null_timestamp", "bad_timestamp", "far_future", "bad_value"),
-    )
-)
+_TAKEN: Final = {*UNREADABLE_RECORD, *(why.value for why in (*DropReason, *RowProblem))}
+"""Reasons that rows are dropped for anyway."""
 _LONGEST: Final = 200
 
 
@@ -63,9 +58,7 @@ class InputSource:
     """Where rows come from.
 
     Args:
-        timestamp: Their event-time column.
         clock: Where their watermark comes from; None: Spark's is used.
-        resolution: What the groupings of these rows count.
         wall_clock: Whether their event times are wall-clock times, which are in no zone.
     """
 
@@ -95,7 +88,6 @@ class Rows:
 
     Args:
         frame: Rows with the hidden column, see `beamlike.runtime.row_metadata`.
-        node: What they come out of.
     """
 
     frame: "DataFrame"
@@ -212,11 +204,7 @@ class Inputs:
 
     @property
     def clocks(self) -> "Clocks | None":
-        """Where the watermark comes from; None: from Spark.
-
-        Raises:
-            UnsupportedError: There is none that holds for all rows.
-        """
+        """Where the watermark comes from; None: from Spark."""
         from beamlike.runtime.binding import clocks_of
 
         for rows in self.rows:
@@ -234,13 +222,9 @@ class Inputs:
 
     @property
     def times(self) -> tuple[Resolution, bool]:
-        """What a grouping of these rows counts, and whether event times are wall-clock times.
-
-        Raises:
-            WindowingError: Some rows count otherwise than others.
-        """
+        """What a grouping of these rows counts, and whether event times are wall-clock times."""
         resolutions, wall_clocks = (
-            {*found} for found in zip(*(rows.times for rows in self.rows), strict=True)
+            {*values} for values in zip(*(rows.times for rows in self.rows), strict=True)
         )
         if len(resolutions) > 1:
             raise WindowingError(
@@ -265,9 +249,9 @@ class Inputs:
         union: DataFrame = self.frames.union([rows.frame for rows in self.rows])
         return union
 
-    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+    def changed_by(self, change: Callable[..., "DataFrame"], *arguments: Any) -> Self:
         """The same inputs with other frames. The hidden column has to stay."""
-        changed = (attrs.evolve(rows, frame=change(rows.frame)) for rows in self.rows)
+        changed = (attrs.evolve(rows, frame=change(rows.frame, *arguments)) for rows in self.rows)
         return attrs.evolve(self, rows=tuple(changed))
 
     def after(self, label: str, marks: frozenset[str] = frozenset()) -> Self:
@@ -275,14 +259,10 @@ class Inputs:
         return attrs.evolve(self, rows=tuple(rows.after(label, marks) for rows in self.rows))
 
 
-def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
-    """All stateful nodes that some rows went through, by name.
-
-    Raises:
-        WindowingError: Two of them have the same name, and so would their counters.
-    """
+def stages_of(all_inputs: Iterable[Inputs]) -> dict[str, StatefulNode]:
+    """All stateful nodes that some rows went through, by name."""
     stages: dict[str, StatefulNode] = {}
-    for node in in_order([rows.node for inputs in given for rows in inputs.rows]):
+    for node in in_order([rows.node for inputs in all_inputs for rows in inputs.rows]):
         if isinstance(node, StatefulNode) and stages.setdefault(node.label, node) is not node:
             raise WindowingError(
                 f"two groupings of this query are called {node.label!r}; give one of them another "
@@ -292,12 +272,7 @@ def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
 
 
 def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
-    """The inputs, of whose rows those that are rejected are marked with the reason.
-
-    Raises:
-        WindowingError: ``reject`` is not a mapping of reasons to conditions.
-        ColumnError: A condition cannot be used.
-    """
+    """The inputs, of whose rows those that are rejected are marked with the reason."""
     if reject is None:
         return inputs
     if not isinstance(reject, Mapping) or not reject:
@@ -315,7 +290,7 @@ def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
                 f"reject: {reason!r} is a reason that rows are dropped for anyway; give yours "
                 "another name"
             )
-    marked = inputs.each(lambda rows: inputs.frames.rejecting(rows, reject))
+    marked = inputs.changed_by(inputs.frames.rejecting, reject)
     # A condition that names it may part a pane from the row that withdraws it.
     named = {mark for condition in reject.values() for mark in marks_of_all(condition)}
     return marked.after("reject", frozenset({RETRACTION} & named))
@@ -343,11 +318,7 @@ def carried_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
 
 
 def check_no_retraction(name: str, inputs: Inputs, keys: Sequence[str]) -> None:
-    """Refuse a column of rows that were never grouped which reads as if it withdrew some of them.
-
-    Raises:
-        ColumnError: There is such a column.
-    """
+    """Refuse a column of rows that were never grouped which reads as if it withdrew some."""
     columns = inputs.frame_columns
     for column in columns.names if _never_grouped(inputs) else ():
         if column not in keys and columns.duplicate(column, [column, RETRACTION]):

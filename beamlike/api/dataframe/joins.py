@@ -104,15 +104,11 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
         if columns.duplicate(name, [*streams, *shared, *OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, stream, keys[name]) for name, stream in streams.items()}
-    tagged = {
-        name: _tagged(
-            stream,
-            {shown: names_by_stream[name] for shown, names_by_stream in shared.items()},
-            name,
-            structs,
-        )
-        for name, stream in streams.items()
-    }
+    tagged = {}
+    for name, stream in streams.items():
+        known = {shown: names_by_stream[name] for shown, names_by_stream in shared.items()}
+        inputs = stream.inputs.changed_by(stream.inputs.frames.tagged, known, name, structs)
+        tagged[name] = attrs.evolve(stream, inputs=inputs)
     lists = {name: collect(name) for name in streams}
     return flatten(tagged).group(names, lists, window_input=windows_read, **options)
 
@@ -187,18 +183,12 @@ def join(
     check_both(left, [*keys["left"], *shown["left"]], shown["right"])
     grouped = _co_group(sides, keys, read, options)
     frames = grouped.inputs.frames
-    pairs = grouped.inputs.each(
-        lambda rows: frames.pairs(rows, keys["left"], shown, OF_A_PANE, how)
-    )
+    pairs = grouped.inputs.changed_by(frames.pairs, keys["left"], shown, OF_A_PANE, how)
     return attrs.evolve(grouped, inputs=pairs)
 
 
 def check_both(left: Stream, names_of_left: Sequence[str], names_of_right: Sequence[str]) -> None:
-    """Refuse a name that both sides give to a column of the result, as Spark reads names.
-
-    Raises:
-        ColumnError: There is such a name.
-    """
+    """Refuse a name that both sides give to a column of the result, as Spark reads names."""
     columns = left.inputs.frame_columns
     for name in names_of_right:
         if columns.duplicate(name, [*names_of_left, *names_of_right]):
@@ -212,11 +202,7 @@ def check_both(left: Stream, names_of_left: Sequence[str], names_of_right: Seque
 
 
 def keys_of(streams: Mapping[str, Stream], key: KeyLike, argument: str) -> _Names:
-    """The key columns of each stream.
-
-    Raises:
-        ColumnError: As `columns_of`; or the type of a column cannot be a key.
-    """
+    """The key columns of each stream."""
     from beamlike.runtime.frame_columns import check_key
 
     names = columns_of(streams, key, argument)
@@ -228,11 +214,7 @@ def keys_of(streams: Mapping[str, Stream], key: KeyLike, argument: str) -> _Name
 
 
 def columns_of(streams: Mapping[str, Stream], columns: KeyLike, argument: str) -> _Names:
-    """Columns of each stream that belong together: its key, or what its windows read.
-
-    Raises:
-        ColumnError: A column is missing, named twice, or has another type in another stream.
-    """
+    """Columns of each stream that belong together: its key, or what its windows read."""
     if isinstance(columns, Mapping):
         unknown = [name for name in columns if name not in streams]
         if unknown:
@@ -300,11 +282,7 @@ def _others(by_stream: Mapping[str, str]) -> str:
 
 
 def row_type(name: str, stream: Stream, keys: Sequence[str]) -> RowType:
-    """The type of a stream's rows without their key.
-
-    Raises:
-        ColumnError: Nothing is left of them, or a name means two columns.
-    """
+    """The type of a stream's rows without their key."""
     shown = own_columns(stream.inputs, keys)
     if not shown:
         raise ColumnError(
@@ -323,16 +301,4 @@ def _signed(name: str, stream: Stream) -> Stream:
     if inputs.retracting:
         check_kept(inputs, f"of {name}")
         return stream
-    return attrs.evolve(stream, inputs=inputs.each(inputs.frames.without_retractions))
-
-
-def _tagged(
-    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, RowType]
-) -> Stream:
-    """The stream with its rows in a column of its own, and nulls in those of the others.
-
-    Beside them are its key and what its windows read, as ``shared`` maps their names.
-    """
-    frames = stream.inputs.frames
-    tagged = stream.inputs.each(lambda rows: frames.tagged(rows, shared, name, structs))
-    return attrs.evolve(stream, inputs=tagged)
+    return attrs.evolve(stream, inputs=inputs.changed_by(inputs.frames.without_retractions))

@@ -8,17 +8,7 @@ _ASKED = "watermark_per_key=True"
 
 
 def key_clock_of(inputs: Inputs, name: str, fanout: int | None) -> SourceClock | None:
-    """How the watermark of a key follows its own rows; None: the rows are bounded.
-
-    Args:
-        inputs: What the grouping takes.
-        name: Its name.
-        fanout: What is asked for as ``hot_key_fanout``.
-
-    Raises:
-        UnsupportedError: The rows are not those of one source, as it sends them; or they would be
-            judged before they reach their key.
-    """
+    """How the watermark of a key follows its own rows; None: the rows are bounded."""
     if fanout is not None:
         raise UnsupportedError(
             f"{_ASKED} in {name!r}: the groups of hot_key_fanout judge rows of all keys by one "

@@ -134,11 +134,12 @@ class KeyedSteps(RowSteps):
         from beamlike.api.dataframe.row_functions import row_function
 
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
-        options = _options(self.inputs, on_error, max_failures, shards, buckets, name, "per key")
+        label = stage_name(name, self.inputs.stages, "per key")
+        options = step_options(label, on_error, max_failures, shards, buckets)
         return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
-            lambda rows: row_function(fn, rows, options["name"]),
+            lambda rows: row_function(fn, rows, label),
             _read_schema(self.inputs, returns),
             wake_every,
             options,
@@ -204,15 +205,16 @@ class KeyedSteps(RowSteps):
         warn_of_numbers("Stream.deduplicate", within=within, wake_every=wake_every)
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
-        own = carried_columns(self.inputs, keys)
+        label = stage_name(name, self.inputs.stages, "deduplicate")
+        carried = carried_columns(self.inputs, keys)
         schema = self.inputs.frame_columns.schema
         return self._with(without_rejected(self.inputs, reject))._applied(
             keys,
-            [*keys, *own],
+            [*keys, *carried],
             lambda rows: FirstOfKey(rows, span, time == "event"),
-            pa.schema([schema.field(column) for column in own]),
+            pa.schema([schema.field(column) for column in carried]),
             wake_every,
-            _options(self.inputs, on_error, max_failures, shards, buckets, name, "deduplicate"),
+            step_options(label, on_error, max_failures, shards, buckets),
         )
 
     def _applied(
@@ -224,16 +226,7 @@ class KeyedSteps(RowSteps):
         wake_every: DurationLike,
         options: "PlanOptions",
     ) -> Self:
-        """The stream of everything that a function answers.
-
-        Args:
-            key: The columns of the key.
-            columns: Those that the function sees.
-            make: Makes the function, of what it is given and what it answers.
-            returns: The columns of its results.
-            wake_every: See `Stream.group`.
-            options: How the step is done.
-        """
+        """The stream of everything that a function answers which sees these columns."""
         from beamlike.api.function_rows import FunctionRows
         from beamlike.runtime.binding import bind_per_key
 
@@ -256,7 +249,7 @@ class KeyedSteps(RowSteps):
             lambda returned: make(FunctionRows(columns, key, returned, maker)),
             returns,
             "pane" if inputs.are_panes and "pane" in columns else None,
-            options,
+            {**options, "clocks": inputs.clocks, "reports": inputs.is_streaming},
         )
         wake = positive_duration("wake_every", wake_every)
         assert isinstance(plan.machine, StatefulParDo), "a function is called with rows"
@@ -264,31 +257,8 @@ class KeyedSteps(RowSteps):
         return self._with(Inputs((run_stage(inputs, node, self.strategy, (), values, wake),)))
 
 
-def _options(
-    inputs: Inputs,
-    on_error: OnError,
-    max_failures: float | None,
-    shards: int,
-    buckets: int,
-    name: str | None,
-    usual: str,
-) -> "PlanOptions":
-    """The options of a step, checked.
-
-    Raises:
-        WindowingError: One of them cannot be.
-    """
-    wanted = stage_name(name, inputs.stages, usual)
-    options = step_options(inputs, on_error, max_failures, shards, buckets, wanted)
-    return {**options, "clocks": inputs.clocks}
-
-
 def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
-    """The columns of results, as their user declares them.
-
-    Raises:
-        ColumnError: They cannot be read, or there is none.
-    """
+    """The columns of results, as their user declares them."""
     import pyarrow as pa
 
     from beamlike.runtime.sql_types import usual_schema

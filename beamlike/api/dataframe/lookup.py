@@ -3,7 +3,7 @@
 Source: Beam's side inputs; Scio ``hashJoin`` and ``hashLeftOuterJoin``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
@@ -18,7 +18,6 @@ from beamlike.api.dataframe.flatten import check_streams
 from beamlike.api.dataframe.inputs import (
     Inputs,
     Reject,
-    Rows,
     RowStep,
     carried_columns,
     check_no_retraction,
@@ -39,13 +38,11 @@ from beamlike.hosts.frames import RowType
 from beamlike.model.aggregates import collect
 from beamlike.model.graph import Edge, FlattenNode, SideInputNode
 from beamlike.model.options import AccumulationMode, by_name
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
     from beamlike.runtime.frame_columns import FrameColumns
-    from beamlike.runtime.plan import PlanOptions
 
 How = Literal["left", "inner"]
 
@@ -127,6 +124,9 @@ def look_up(
     >>> [(row["item"], row["eur"]) for row in query.advance_watermark_to_infinity()]
     [('tea', 3)]
     """
+    from beamlike.runtime.binding import bind_look_up, clocks_beside
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
+
     sides = {"main": main, "side": side}
     check_streams(sides)
     check_choice("how", how, get_args(How))
@@ -139,26 +139,67 @@ def look_up(
     check_both(main, [*keys["main"], *shown], rows.names)
     _check_free(main.inputs.frame_columns, [*keys["main"], *shown, *rows.names])
     taken = stages_of([main.inputs, side.inputs])
-    own = stage_name(name, taken, "look up")
-    beside = stage_name(f"{own} side", taken)
+    label = stage_name(name, taken, "look up")
     warn_of_numbers("look_up", wake_every=wake_every)
     wake = positive_duration("wake_every", wake_every)
-    panes = _side_panes(
-        side,
-        keys,
-        rows,
+    panes = _side_rows(side, keys, rows).group(
+        keys["main"],
+        {SIDE: collect(SIDE)},
         on_error=on_error,
         max_failures=max_failures,
+        wake_every=wake,
         shards=shards,
         buckets=buckets,
-        name=beside,
-        wake=wake,
+        name=stage_name(f"{label} side", taken),
     )
-    options = step_options(main.inputs, on_error, max_failures, shards, buckets, own)
+    if side.strategy.accumulation is AccumulationMode.RETRACTING:
+        # What withdraws a pane is followed by the pane that takes its place.
+        panes = panes.where("not retraction")
     read = column_names(window_input, "window_input")
-    columns = _MainColumns(keys["main"], shown, read, rows)
-    found = _found(main, panes, side.strategy, columns, how, options, wake)
-    return Stream(main.strategy, Inputs((found,)))
+    check_read(read, main.strategy, main.inputs)
+    had_pane = main.inputs.are_panes
+    shown += [PANE_BEFORE] if had_pane else []
+    hidden = [column for column in read if column not in shown]
+    looking = main.inputs.changed_by(
+        main.inputs.frames.with_side_column, SIDE, rows, PANE_BEFORE if had_pane else None
+    )
+    # The side input comes first: of what arrives together, a row sees the newest pane.
+    as_side = panes.inputs.changed_by(
+        looking.frames.as_side, looking.frame, keys["main"], [*shown, *hidden], SIDE
+    )
+    places = tuple([*shown, *hidden].index(column) for column in read)
+    strategy = main.strategy
+    if not strategy.already_merged:  # else every row has its window
+        strategy = strategy.configured(given_columns(strategy.window_fn, places))
+    plan, values = bind_look_up(
+        looking.frame_columns,
+        strategy,
+        side.strategy,
+        keys["main"],
+        shown,
+        hidden,
+        how,
+        {
+            **step_options(label, on_error, max_failures, shards, buckets),
+            "reports": main.inputs.is_streaming,
+            "clocks": clocks_beside(as_side.clocks, looking.clocks),
+        },
+    )
+    edges = main.inputs.edges
+    main_edge = edges[0] if len(edges) == 1 else Edge(FlattenNode("main", edges))
+    node = SideInputNode(
+        *(plan.name, (main_edge, *panes.inputs.edges), main.strategy),
+        *((side.strategy,), RowStep()),
+        plan=plan,
+    )
+    all_inputs = Inputs((*as_side.rows, *looking.rows))
+    looked_up = run_stage(
+        all_inputs, node, main.strategy, places, values, wake, (SIDE, PANE_BEFORE)
+    )
+    if had_pane:  # a row that is looked up is the pane that it was
+        frame = looking.frames.with_its_pane(looked_up.frame, PANE_BEFORE)
+        looked_up = attrs.evolve(looked_up, frame=frame)
+    return Stream(main.strategy, Inputs((looked_up,)))
 
 
 def _check_free(columns: "FrameColumns", names: Sequence[str]) -> None:
@@ -187,129 +228,10 @@ def _check_corrections(main: Stream, side: Stream) -> None:
         )
 
 
-# -- the side input --------------------------------------------------------------------------
-
-
-def _side_panes(
-    side: Stream,
-    keys: dict[str, list[str]],
-    rows: RowType,
-    *,
-    on_error: OnError,
-    max_failures: float | None,
-    shards: int,
-    buckets: int,
-    name: str,
-    wake: int,
-) -> Stream:
-    """The side stream grouped by the key as the main stream calls it: its rows, as structs."""
+def _side_rows(side: Stream, keys: Mapping[str, list[str]], rows: RowType) -> Stream:
+    """The side stream: its key as the main stream calls it, and its rows as structs."""
     from beamlike.runtime.look_up import SIDE
 
-    renamed = dict(zip(keys["main"], keys["side"], strict=True))
-    frames = side.inputs.frames
-    structs = side.inputs.each(lambda df: frames.side_rows(df, renamed, rows.names, SIDE))
-    panes = attrs.evolve(side, inputs=structs).group(
-        keys["main"],
-        {SIDE: collect(SIDE)},
-        on_error=on_error,
-        max_failures=max_failures,
-        wake_every=wake,
-        shards=shards,
-        buckets=buckets,
-        name=name,
-    )
-    if side.strategy.accumulation is AccumulationMode.RETRACTING:
-        # What withdraws a pane is followed by the pane that takes its place.
-        return panes.where("not retraction")
-    return panes
-
-
-def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[str]) -> Inputs:
-    """The panes of the side stream with the columns of the main stream, all null."""
-    from beamlike.runtime.look_up import SIDE
-
-    frames = main.frames
-    return panes.inputs.each(lambda df: frames.as_side(df, main.frame, key, columns, SIDE))
-
-
-# -- the main input --------------------------------------------------------------------------
-
-
-@attrs.frozen
-class _MainColumns:
-    """Columns of the main stream, and the type of the side rows that are put beside them."""
-
-    key: Sequence[str]
-    shown: Sequence[str]
-    read: Sequence[str]
-    side: RowType
-
-
-def _found(
-    main: Stream,
-    panes: Stream,
-    side: WindowingStrategy,
-    columns: _MainColumns,
-    how: How,
-    options: "PlanOptions",
-    wake: int,
-) -> Rows:
-    """Everything that comes out of the look-up, with the hidden column."""
-    from beamlike.runtime.binding import bind_look_up, clocks_beside
-    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
-
-    had_pane = main.inputs.are_panes
-    shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
-    hidden = [column for column in columns.read if column not in shown]
-    looking = _beside(main.inputs, columns.side, had_pane)
-    check_read(columns.read, main.strategy, main.inputs)
-    strategy, places = _windows(main.strategy, [*shown, *hidden], columns.read)
-    # The side input comes first: of what arrives together, a row sees the newest pane.
-    as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])
-    both = Inputs((*as_side.rows, *looking.rows))
-    plan, inputs = bind_look_up(
-        looking.frame_columns,
-        strategy,
-        side,
-        columns.key,
-        shown,
-        hidden,
-        how,
-        {**options, "clocks": clocks_beside(as_side.clocks, looking.clocks)},
-    )
-    node = SideInputNode(
-        *(plan.name, (_edge_of(main.inputs), *panes.inputs.edges), main.strategy),
-        *((side,), RowStep()),
-        plan=plan,
-    )
-    hidden_here = (SIDE, PANE_BEFORE)
-    looked_up = run_stage(both, node, main.strategy, places, inputs, wake, hidden_here)
-    if not had_pane:
-        return looked_up
-    # A row that is looked up is the pane that it was.
-    frame = looking.frames.with_its_pane(looked_up.frame, PANE_BEFORE)
-    return attrs.evolve(looked_up, frame=frame)
-
-
-def _edge_of(inputs: Inputs) -> Edge:
-    """All rows of a stream as one source of a node."""
-    edges = inputs.edges
-    return edges[0] if len(edges) == 1 else Edge(FlattenNode("main", edges))
-
-
-def _beside(main: Inputs, rows: RowType, had_pane: bool) -> Inputs:
-    """The main stream with a column for side rows, which is null, and one for the pane before."""
-    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
-
-    pane_before = PANE_BEFORE if had_pane else None
-    return main.each(lambda df: main.frames.with_side_column(df, SIDE, rows, pane_before))
-
-
-def _windows(
-    strategy: WindowingStrategy, columns: Sequence[str], read: Sequence[str]
-) -> tuple[WindowingStrategy, tuple[int, ...]]:
-    """The main strategy as workers follow it, and where the columns are that its windows read."""
-    at = tuple(list(columns).index(column) for column in read)
-    if strategy.already_merged:
-        return strategy, at  # every row has its window
-    return strategy.configured(given_columns(strategy.window_fn, at)), at
+    renamed, frames = dict(zip(keys["main"], keys["side"], strict=True)), side.inputs.frames
+    structs = side.inputs.changed_by(frames.tagged, renamed, SIDE, {SIDE: rows})
+    return attrs.evolve(side, inputs=structs)

@@ -20,7 +20,13 @@ from beamlike.model.windowfns import WindowFn
 
 def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
     """Warn of panes that would be put into windows by the end of the window that they had."""
-    ways = (way for rows in inputs.rows for way in ways_back(rows.node, _stamps_ends))
+
+    def stamps_ends(node: Node) -> bool:
+        # The earliest or latest of times that are ends of windows is one, too.
+        ends = TimestampCombiner.END_OF_WINDOW
+        return isinstance(node, GroupNode) and node.strategy.timestamp_combiner is ends
+
+    ways = (way for rows in inputs.rows for way in ways_back(rows.node, stamps_ends))
     stamped, _ = next(ways, (None, None))
     if not isinstance(stamped, GroupNode):
         return
@@ -36,16 +42,6 @@ def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
     )
 
 
-def _stamps_ends(node: Node) -> bool:
-    """Whether the times of its panes are ends of windows.
-
-    The earliest or latest of times that are ends of windows is one, too.
-    """
-    if not isinstance(node, GroupNode):
-        return False
-    return node.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
-
-
 def _lateness_us(strategy: WindowingStrategy) -> int:
     return strategy.allowed_lateness * strategy.resolution.micros
 
@@ -53,16 +49,8 @@ def _lateness_us(strategy: WindowingStrategy) -> int:
 def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) -> bool:
     """Refuse rows that withdraw others where that cannot be done, and panes that repeat others.
 
-    Args:
-        inputs: The rows.
-        name: The grouping that would take them.
-        strategy: That grouping's.
-
     Returns:
         Whether some rows withdraw others.
-
-    Raises:
-        UnsupportedError: With the line to change.
     """
     _check_repeated(inputs, name)
     retracting = check_kept(inputs, name)
@@ -81,9 +69,9 @@ def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) ->
             f'as FixedWindows, or write accumulation="discarding" in {first.label!r}'
         )
     lateness = max(_lateness_us(node.strategy) for node in retracting)
-    if (own := _lateness_us(strategy)) < lateness:
+    if (allowed := _lateness_us(strategy)) < lateness:
         warn_user(
-            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(own)}, "
+            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(allowed)}, "
             f"and {first.label!r} corrects its results for {MICROSECONDS.show_duration(lateness)}: "
             "corrections that come later are dropped; give both the same allowed_lateness",
             UnwiseStrategyWarning,
@@ -92,11 +80,7 @@ def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) ->
 
 
 def check_kept(inputs: Inputs, name: str) -> list[GroupNode]:
-    """The groupings before some rows that withdraw panes.
-
-    Raises:
-        UnsupportedError: The rows no longer say which of them withdraw others.
-    """
+    """The groupings before some rows that withdraw panes."""
     retracting = [way for rows in inputs.rows for way in rows.retracting]
     for node, marks in retracting:
         lost = node.plan.render == "retractions" and RETRACTION not in inputs.columns
@@ -112,11 +96,7 @@ def check_kept(inputs: Inputs, name: str) -> list[GroupNode]:
 def check_takes_back(
     strategy: WindowingStrategy, aggregate: Mapping[str, Aggregate], name: str
 ) -> None:
-    """Refuse panes that discard and whose difference to those before has no form.
-
-    Raises:
-        UnsupportedError: With the line to change.
-    """
+    """Refuse panes that discard and whose difference to those before has no form."""
     if strategy.accumulates:
         return
     for called, wanted in aggregate.items():

@@ -33,7 +33,7 @@ class RowSteps:
         """
         from beamlike.runtime.pane_conditions import marks_of_all
 
-        left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
+        left = self.inputs.changed_by(self.inputs.frames.where, condition)
         return self._with(left.after("where", frozenset(marks_of_all(condition))))
 
     def reject(self, conditions: Reject) -> Self:
@@ -69,10 +69,10 @@ class RowSteps:
             ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
                 for which there is `explode`; a ``*`` inside an expression.
         """
-        given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
-        for column in given:
+        chosen = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        for column in chosen:
             check_renamed("select", column, self.inputs.frame.columns)
-        changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
+        changed = self.inputs.changed_by(self.inputs.frames.select, chosen)
         # The hidden column is the last one. Another of its name would be the user's.
         changed.frame_columns.check_free(changed.frame.columns[:-1], "select")
         return self._with(changed.after("select"))
@@ -88,7 +88,7 @@ class RowSteps:
                 f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
             )
         self.inputs.frame_columns.check_free(columns, "with_columns")
-        changed = self.inputs.each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+        changed = self.inputs.changed_by(self.inputs.frames.with_columns, columns)
         return self._with(changed.after("with_columns"))
 
     def explode(self, column: "Column | str", as_: str) -> Self:
@@ -107,7 +107,7 @@ class RowSteps:
         Source: Beam ``FlatMapElements``, Scio ``flatMap``.
         """
         self.inputs.frame_columns.check_free([as_], "as_")
-        changed = self.inputs.each(lambda rows: self.inputs.frames.explode(rows, column, as_))
+        changed = self.inputs.changed_by(self.inputs.frames.explode, column, as_)
         return self._with(changed.after("explode"))
 
     def _with(self, inputs: Inputs) -> Self:

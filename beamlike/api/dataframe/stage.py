@@ -34,10 +34,8 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from beamlike.runtime.frame_columns import Input
-    from beamlike.runtime.plan import Plan, PlanOptions
+    from beamlike.runtime.plan import PlanOptions
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
 _BY_TIME = frozenset(
@@ -53,11 +51,7 @@ _BY_TIME = frozenset(
 
 
 def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -> str:
-    """The name of a stage; ``usual`` and a number if none is wanted.
-
-    Raises:
-        WindowingError: It is no name, or taken.
-    """
+    """The name of a stage; ``usual`` and a number if none is wanted."""
     if wanted is None:
         numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
         return next(name for name in (usual, *numbered) if name not in taken)
@@ -72,29 +66,16 @@ def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -
 # -- options of a grouping -------------------------------------------------------------------
 
 
-def _check_render(render: str, strategy: WindowingStrategy) -> None:
-    """Refuse a rendering of retractions where there are none.
-
-    Raises:
-        WindowingError: With the change to make.
-    """
-    if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
-        raise WindowingError(
-            f"render={render!r} shows which results replace which, and only "
-            f'accumulation="retracting" knows that; this is {strategy.accumulation.value!r}'
-        )
-
-
 def warn_of(strategy: WindowingStrategy) -> None:
     """Warn of what a stream will not do, before it runs; see `beamlike.report`.
 
     Sessions without a pause grow for ever, but most data pauses: only the report mentions it.
     """
-    found = report(strategy)
-    if found.never_fires:
-        warn_user(found.never_fires.because, UnwiseStrategyWarning)
-    elif not found.bounded_state_per_key and not strategy.is_merging:
-        warn_user(found.bounded_state_per_key.because, UnwiseStrategyWarning)
+    strategy_report = report(strategy)
+    if strategy_report.never_fires:
+        warn_user(strategy_report.never_fires.because, UnwiseStrategyWarning)
+    elif not strategy_report.bounded_state_per_key and not strategy.is_merging:
+        warn_user(strategy_report.bounded_state_per_key.because, UnwiseStrategyWarning)
 
 
 def stage_options(
@@ -111,58 +92,46 @@ def stage_options(
     machine: MachineName,
     record: int,
 ) -> "PlanOptions":
-    """The options of a grouping besides its windows, checked.
-
-    Raises:
-        WindowingError: One of them cannot be, or does not go with the strategy.
-    """
-    check_choice("on_error", on_error, get_args(OnError))
+    """The options of a grouping besides its windows, checked."""
+    combines_early = lift or hot_key_fanout is not None
+    options = step_options(name, on_error, max_failures, shards, buckets, combines_early)
     check_choice("render", render, get_args(Render))
     check_choice("machine", machine, get_args(MachineName))
-    _check_render(render, strategy)
+    if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
+        raise WindowingError(
+            f"render={render!r} shows which results replace which, and only "
+            f'accumulation="retracting" knows that; this is {strategy.accumulation.value!r}'
+        )
     return {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error, lift or hot_key_fanout is not None),
-        "name": name,
+        **options,
         "render": render,
         "machine_name": machine,
-        "record": _recorded(record, lift or hot_key_fanout is not None),
+        "record": _recorded(record, combines_early),
         **_early_combining(strategy, lift, hot_key_fanout),
     }
 
 
 def step_options(
-    inputs: Inputs,
+    name: str,
     on_error: OnError,
     max_failures: float | None,
     shards: int,
     buckets: int,
-    name: str,
+    combines_early: bool = False,
 ) -> "PlanOptions":
-    """The options of a step that is not a grouping, checked.
-
-    Raises:
-        WindowingError: One of them cannot be.
-    """
+    """The options that each step with a state has, checked."""
     check_choice("on_error", on_error, get_args(OnError))
     return {
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
-        "max_failures": checked_share(max_failures, on_error),
+        "max_failures": checked_share(max_failures, on_error, combines_early),
         "name": name,
-        "reports": inputs.is_streaming,
     }
 
 
 def _recorded(record: int, combines_early: bool) -> int:
-    """How many bytes of each shard's input are recorded.
-
-    Raises:
-        WindowingError: That is no whole number of 0 or more; or rows do not reach their shard.
-    """
+    """How many bytes of each shard's input are recorded."""
     if type(record) is not int or record < 0:
         raise WindowingError(
             f"record must be the most bytes that a shard's record may have, got {record!r}; "
@@ -179,12 +148,7 @@ def _recorded(record: int, combines_early: bool) -> int:
 def _early_combining(
     strategy: WindowingStrategy, lift: bool, hot_key_fanout: int | None
 ) -> "PlanOptions":
-    """How elements are combined before they reach their shard.
-
-    Raises:
-        WindowingError: The strategy needs each element; two ways at once; the fanout is no whole
-            number of 1 or more.
-    """
+    """How elements are combined before they reach their shard."""
     if hot_key_fanout is None and not lift:
         return {}
     if hot_key_fanout is not None and lift:
@@ -207,15 +171,7 @@ def group_rows(
     wake_every_ms: int,
     options: "PlanOptions",
 ) -> Rows:
-    """Group the rows of all inputs as one; everything that comes out, with the hidden column.
-
-    Raises:
-        ColumnError: A column is missing or has a type that cannot be used.
-        UnsupportedError: A gap that depends on the element, without the column that it needs;
-            panes that repeat others, to be grouped once more, or that withdraw others where that
-            cannot be taken back.
-        WindowingError: Nothing reads the columns of ``window_input``.
-    """
+    """Group the rows of all inputs as one; everything that comes out, with the hidden column."""
     from beamlike.runtime.binding import bind
 
     corrects = check_regroupable(inputs, options["name"], strategy)
@@ -251,51 +207,37 @@ def run_stage(
     """Everything that comes out of a stage, with the hidden column.
 
     Args:
-        inputs: The rows that go in.
-        node: What is done, with its plan.
-        strategy: How rows get their windows that have none.
         places: The positions of the columns that window functions read.
         values: The columns that the values of the plan come from.
         wake_every_ms: See `beamlike.windowed`.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
+    from beamlike.runtime.stepping import node_text
+
     resolution, wall_clock = inputs.times
     plan = attrs.evolve(node.plan.in_resolution(resolution), wall_clock=wall_clock)
-    check_zones(plan)
+    fn = plan.strategy.window_fn
+    if wall_clock and isinstance(fn, CalendarWindows) and fn.time_zone != "UTC":
+        raise WindowingError(
+            f"{fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
+            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
+            "column a timestamp first"
+        )
     node, frames, packed = attrs.evolve(node, plan=plan), inputs.frames, []
     for rows in inputs.rows:
-        own = rows.window_fn
-        assigned = None if own in (None, strategy.window_fn) else given_columns(own, places)
+        window_fn = rows.window_fn
+        assigned = (
+            None if window_fn in (None, strategy.window_fn) else given_columns(window_fn, places)
+        )
         assigned = assigned and window_fn_in(assigned, resolution)
         timestamp = None if rows.source is None else rows.source.timestamp
         how = StageInput(plan, values, timestamp, assigned, hidden_columns, rows.by_part)
         packed.append(frames.packed(rows.frame, how))
-    return Rows(_explained(frames.run(packed, plan, wake_every_ms), node), node)
-
-
-def _explained(rows: "DataFrame", node: StatefulNode) -> "DataFrame":
-    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
-    from beamlike.runtime.stepping import node_text
-
-    if "pane" not in rows.columns:
-        return rows
-    text = node_text(node, node.plan, node.plan.identity)
-    return rows.withMetadata("pane", {PLAN_METADATA: text})
-
-
-def check_zones(plan: "Plan") -> None:
-    """Refuse calendar windows of a zone over wall-clock times, which are in none.
-
-    Raises:
-        WindowingError: With what to write.
-    """
-    window_fn = plan.strategy.window_fn
-    if plan.wall_clock and isinstance(window_fn, CalendarWindows) and window_fn.time_zone != "UTC":
-        raise WindowingError(
-            f"{window_fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
-            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
-            "column a timestamp first"
-        )
+    frame = frames.run(packed, plan, wake_every_ms)
+    if "pane" in frame.columns:  # the explanation goes wherever that column goes
+        text = node_text(node, plan, plan.identity)
+        frame = frame.withMetadata("pane", {PLAN_METADATA: text})
+    return Rows(frame, node)
 
 
 def check_read(
@@ -307,13 +249,8 @@ def check_read(
     """Refuse columns for windows and triggers that look at no value.
 
     Args:
-        window_input: The columns.
-        strategy: That of the stage.
         inputs: Its inputs, which may have window functions of their own.
         trigger: What is asked with the values besides; None: only window functions are.
-
-    Raises:
-        WindowingError: With what looks at times alone.
     """
     window_fns = [rows.window_fn for rows in inputs.rows if rows.window_fn is not None]
     if strategy.already_merged:  # then every row has its window, if no input has another function
@@ -346,36 +283,28 @@ def _is_by_time(window_fn: WindowFn) -> bool:
     )
 
 
-def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
-    """The trigger as workers ask it, with the values of the columns at these places.
-
-    Raises:
-        UnsupportedError: A trigger that looks at values, and no columns.
-    """
+def given_to_trigger(trigger: Trigger, places: tuple[int, ...]) -> Trigger:
+    """The trigger as workers ask it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
-    if looking and not at:
+    if looking and not places:
         raise UnsupportedError(
             f"{looking[0]} looks at the value of each element, and a row is no single value that "
             'could be measured; name the column to look at: window_input="price"'
         )
-    return reading_trigger(trigger, Picked(at))
+    return reading_trigger(trigger, Picked(places))
 
 
-def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
-    """The window function as workers call it, with the values of the columns at these places.
-
-    Raises:
-        UnsupportedError: A gap or an end that depends on the element, and no columns.
-    """
+def given_columns(window_fn: WindowFn, places: tuple[int, ...]) -> WindowFn:
+    """The window function as workers call it, with the values of the columns at these places."""
     from beamlike.runtime.row_values import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None
-    if at:
+    if places:
         # The columns may be for the trigger alone.
-        return window_fn if _is_by_time(window_fn) else reading(window_fn, Picked(at))
+        return window_fn if _is_by_time(window_fn) else reading(window_fn, Picked(places))
     if asks_for_end:
         raise UnsupportedError(
             f"{window_fn} asks each element whether it ends its session, and a row is no single "

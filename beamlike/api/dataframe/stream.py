@@ -175,12 +175,7 @@ def stream(
 
 
 def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
-    """Refuse a column that cannot name the parts of an input.
-
-    Raises:
-        ColumnError: It is missing, or neither text nor a whole number.
-        WindowingError: A part that falls silent would hold the others back for ever.
-    """
+    """Refuse a column that cannot name the parts of an input."""
     import pyarrow as pa
 
     from beamlike.runtime.sql_types import type_text
@@ -391,10 +386,10 @@ class Stream(KeyedSteps, metaclass=Readable):
         self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
         if self.inputs.is_streaming:
             warn_of(self.strategy)
-        own = stage_name(name, self.inputs.stages)
+        label = stage_name(name, self.inputs.stages)
         options = stage_options(
             self.strategy,
-            own,
+            label,
             on_error=on_error,
             max_failures=max_failures,
             render=render,
@@ -408,7 +403,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         options["clocks"] = self.inputs.clocks
         options["reports"] = self.inputs.is_streaming
         if watermark_per_key:
-            options["key_clock"] = key_clock_of(self.inputs, own, hot_key_fanout)
+            options["key_clock"] = key_clock_of(self.inputs, label, hot_key_fanout)
             options["reports"] = False
         panes = group_rows(
             without_rejected(self.inputs, reject),
@@ -425,7 +420,7 @@ class Stream(KeyedSteps, metaclass=Readable):
 
 def put_into(stream: Stream, strategy: WindowingStrategy) -> Stream:
     """The rows of a stream, put anew into the windows of a strategy."""
-    loose = stream.inputs.each(stream.inputs.frames.without_window)
+    loose = stream.inputs.changed_by(stream.inputs.frames.without_window)
     put = (
         attrs.evolve(rows, node=WindowNode("window", (Edge(rows.node),), strategy.window_fn))
         for rows in loose.rows

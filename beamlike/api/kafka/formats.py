@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import attrs
 
 from beamlike.errors import ColumnError, EnvironmentProblem, UnsupportedError
+from beamlike.extras import lazily
 from beamlike.model.readable import ReadableABC
 from beamlike.safe_text import short_repr
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
+else:
+    F = lazily("pyspark.sql.functions")
 
 _UNREADABLE: Final = "__beamlike_unreadable"
 """The field in which Spark keeps a text that is not JSON of its schema."""
-_TO_JSON: Final = {
-    "ignoreNullFields": "false",
-    "timeZone": "UTC",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 _NO_JSON: Final = ("geometry", "geography")
 
 
@@ -81,8 +79,6 @@ class Bytes(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         return raw, F.lit(False)
 
 
@@ -96,14 +92,10 @@ class Text(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         return self.shown(raw), ~F.is_valid_utf8(raw.cast("string"))
 
     def shown(self, raw: "Column") -> "Column":
         """See `Format.shown`."""
-        from pyspark.sql import functions as F
-
         return F.make_valid_utf8(raw.cast("string"))
 
 
@@ -128,7 +120,6 @@ class Json(Text):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
         fields = list(_fields(self.schema, argument).fields)
@@ -176,8 +167,6 @@ class Avro(Format):
 
     def read(self, spark: Any, raw: "Column", argument: str) -> "tuple[Column, Column]":
         """See `Format.read`."""
-        from pyspark.sql import functions as F
-
         if self.schema is None:
             raise ColumnError(f"{argument}=Avro() reads nothing without a schema; give it one")
         inner = F.substring(raw, self.skip + 1, 2**31 - 1) if self.skip else raw
@@ -192,16 +181,14 @@ class Avro(Format):
             raise UnsupportedError(
                 "beamlike.kafka.write: what is written has the schema of its columns; write Avro()"
             )
-        from pyspark.sql import functions as F
-
         return F.call_function("to_avro", record)
 
 
 def json_bytes(record: "Column") -> "Column":
     """A struct as JSON in UTF-8, with times in UTC."""
-    from pyspark.sql import functions as F
+    from beamlike.runtime.json_rows import TO_JSON
 
-    return F.to_json(record, _TO_JSON).cast("binary")
+    return F.to_json(record, dict(TO_JSON)).cast("binary")
 
 
 BYTES: Final = Bytes()
@@ -210,15 +197,7 @@ JSON: Final = Json()
 
 
 def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
-    """Rows whose columns Spark has looked at, so that it says here what it lacks.
-
-    Args:
-        make: Makes them.
-
-    Raises:
-        EnvironmentProblem: It lacks the module of Avro.
-        ColumnError: A schema cannot be read, or a column cannot be written.
-    """
+    """Rows whose columns Spark has looked at, so that it says here what it lacks."""
     import pyspark
     from pyspark.errors import PySparkException
 
@@ -226,27 +205,23 @@ def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
         rows = make()
         _ = rows.schema
     except PySparkException as error:
-        words = str(error)
-        if "AVRO_NOT_LOADED" in words:
+        message = str(error)
+        if "AVRO_NOT_LOADED" in message:
             raise EnvironmentProblem(
                 "Avro needs Spark's module spark-avro, which is not on its class path; start Spark "
                 f"with --packages org.apache.spark:spark-avro_2.13:{pyspark.__version__}, or set "
                 "spark.jars.packages to that"
             ) from error
-        if "avro" in words.lower():
+        if "avro" in message.lower():
             raise ColumnError(
-                f"Spark cannot use this with Avro: {words.splitlines()[0]}"
+                f"Spark cannot use this with Avro: {message.splitlines()[0]}"
             ) from error
         raise
     return rows
 
 
 def _avro_fields(schema: str, argument: str) -> list[str]:
-    """The names of a record's fields.
-
-    Raises:
-        ColumnError: The schema is not one of a record.
-    """
+    """The names of a record's fields."""
     try:
         names = [field["name"] for field in json.loads(schema)["fields"]]
     except (TypeError, ValueError, LookupError):
@@ -260,11 +235,7 @@ def _avro_fields(schema: str, argument: str) -> list[str]:
 
 
 def _fields(schema: "str | StructType | None", argument: str) -> "StructType":
-    """The columns of a schema.
-
-    Raises:
-        ColumnError: There is none, or it cannot be read.
-    """
+    """The columns of a schema."""
     from pyspark.errors import PySparkException
     from pyspark.sql import types as T
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.kafka.formats import BYTES, TEXT, Format, analysed
 from beamlike.errors import PipelineError
-from beamlike.extras import needs
+from beamlike.extras import lazily, needs
 from beamlike.hosts import kafka_connector as connector
 from beamlike.machine.events import UNREADABLE_RECORD, RowProblem
 from beamlike.model.options import whole_number
@@ -16,6 +16,9 @@ from beamlike.runtime.options import MAX_AHEAD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as F
+else:
+    F = lazily("pyspark.sql.functions")
 
 _READ: Final = "beamlike.kafka.read"
 _RECORD: Final = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
@@ -136,11 +139,7 @@ def read(
 
 
 def clients(servers: str | Sequence[str], config: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The settings of Kafka's clients.
-
-    Raises:
-        PipelineError: There are no servers, or there are two sorts of them.
-    """
+    """The settings of Kafka's clients."""
     settings = dict(config or {})
     addresses = servers if isinstance(servers, str) else ",".join(servers)
     if connector.SERVERS in settings:
@@ -149,11 +148,7 @@ def clients(servers: str | Sequence[str], config: Mapping[str, Any] | None) -> d
 
 
 def _starting(start: object, *, bounded: bool) -> dict[str, str]:
-    """Where reading begins, as options of Spark.
-
-    Raises:
-        PipelineError: It is not a place to begin.
-    """
+    """Where reading begins, as options of Spark."""
     if isinstance(start, datetime):
         if start.tzinfo is None:
             raise PipelineError(
@@ -190,10 +185,8 @@ def _decoded(
     spark: Any, rows: "DataFrame", key: Format, value: Format
 ) -> tuple["DataFrame", dict[str, str]]:
     """The columns of records, and what those of Kafka are called."""
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.landing.names import free_name
-    from beamlike.hosts.spark.inputs import column
+    from beamlike.hosts.landing.landed_columns import free_name
+    from beamlike.hosts.spark.sql_columns import column
 
     raw_key, raw_value = F.col("key"), F.col("value")
     key_column, bad_key = key.read(spark, raw_key, "key")
@@ -221,9 +214,7 @@ def _without_unreadable(records: Stream) -> Stream:
 
     That they cannot be read is why their event time may be missing, and so it comes first.
     """
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import mark
+    from beamlike.hosts.spark.sql_columns import mark
     from beamlike.runtime.row_metadata import MARKS
 
     def marked(rows: "DataFrame") -> "DataFrame":
@@ -232,4 +223,4 @@ def _without_unreadable(records: Stream) -> Stream:
         problem = F.coalesce(far, F.col(_PROBLEM), mark("problem"))
         return rows.withColumn(MARKS, F.col(MARKS).withField("problem", problem)).drop(_PROBLEM)
 
-    return Stream(records.strategy, records.inputs.each(marked).after("unreadable"))
+    return Stream(records.strategy, records.inputs.changed_by(marked).after("unreadable"))

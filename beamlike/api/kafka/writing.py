@@ -10,17 +10,22 @@ from beamlike.api.dataframe.stream import Stream
 from beamlike.api.kafka.formats import JSON, Format, analysed, json_bytes
 from beamlike.api.kafka.reading import clients
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError, WindowingError
+from beamlike.extras import lazily
 from beamlike.hosts import kafka_connector as connector
 from beamlike.hosts.finding import frames_of
+from beamlike.hosts.landing.landed_columns import LandedColumns, backquoted
+from beamlike.hosts.landing.letters import CANNOT_LAND
 from beamlike.model.graph import GroupNode
 from beamlike.model.options import AccumulationMode, ClosingBehavior
 from beamlike.model.report import outlives_its_end
 from beamlike.model.trigger_analysis import can_stay_open
+from beamlike.runtime.session_identity import SESSION_IDENTITY
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from beamlike.hosts.landing.names import LandedColumns
+    from pyspark.sql import functions as F
+else:
+    F = lazily("pyspark.sql.functions")
 
 _WRITE: Final = "beamlike.kafka.write"
 _LARGEST: Final = 1_048_576
@@ -114,21 +119,21 @@ def write(
     if isinstance(panes, Stream):
         _check_strategies(panes, topic, expired, connector.is_compacted(spark, settings, topic))
     largest = int(settings.get("max.request.size", _LARGEST)) - _AROUND
-    records = _Records(
-        _columns_of(frame, key, dead_letters), value, topic, dead_letters, expired, largest
-    )
+    schema = frames_of(frame).columns_of(frame).schema
+    columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
+    if dead_letters is not None and not columns.has_dropped:
+        raise ColumnError(
+            f"{_WRITE}: dead_letters needs the rows that were dropped, and there is no column "
+            "'dropped'; give it the Stream, or windowed(..., output=\"all\")"
+        )
+    records = _Records(columns, value, topic, dead_letters, expired, largest)
     rows = analysed(lambda: records.of(frame))
     writer: Any = rows.writeStream if frame.isStreaming else rows.write.mode("append")
     return writer.format(connector.FORMAT).options(**options)
 
 
 def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFrame":
-    """The panes, and what was dropped if it is wanted.
-
-    Raises:
-        UnsupportedError: They are a table of pyarrow.
-        ColumnError: It is not a DataFrame.
-    """
+    """The panes, and what was dropped if it is wanted."""
     frame: Any = panes
     if isinstance(panes, Stream):
         frame = panes.rows if dead_letters is None else panes.everything
@@ -142,27 +147,8 @@ def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFra
     return frame  # type: ignore[no-any-return]
 
 
-def _columns_of(
-    frame: "DataFrame", key: str | Sequence[str], dead_letters: str | None
-) -> "LandedColumns":
-    from beamlike.hosts.landing.names import LandedColumns
-
-    schema = frames_of(frame).columns_of(frame).schema
-    columns = LandedColumns.of(schema, column_names(key, "key"), _WRITE)
-    if dead_letters is not None and not columns.has_dropped:
-        raise ColumnError(
-            f"{_WRITE}: dead_letters needs the rows that were dropped, and there is no column "
-            "'dropped'; give it the Stream, or windowed(..., output=\"all\")"
-        )
-    return columns
-
-
 def _check_strategies(panes: Stream, topic: str, expired: Expired, is_compacted: bool) -> None:
-    """Refuse panes of which a topic would not hold what it seems to.
-
-    Raises:
-        WindowingError: It says which and what to do.
-    """
+    """Refuse panes of which a topic would not hold what it seems to."""
     nodes = {node for rows in panes.inputs.rows for node, _ in rows.groupings}
     for strategy in (node.strategy for node in nodes if isinstance(node, GroupNode)):
         lives_on = outlives_its_end(strategy)
@@ -187,15 +173,10 @@ class _Records:
     """Makes records of panes, in SQL.
 
     Attributes:
-        columns: The columns of the panes.
-        format: How values are written.
-        topic: The topic.
-        dead_letters: The one for what was dropped.
-        expired: Whether a tombstone follows a last pane.
         largest: How many bytes a key and a value may have together.
     """
 
-    columns: "LandedColumns"
+    columns: LandedColumns
     format: Format
     topic: str
     dead_letters: str | None
@@ -203,13 +184,7 @@ class _Records:
     largest: int
 
     def of(self, frame: "DataFrame") -> "DataFrame":
-        """The records, in the order of the panes.
-
-        Raises:
-            ColumnError: ``expired`` needs a pane, and there is none.
-        """
-        from pyspark.sql import functions as F
-
+        """The records, in the order of the panes."""
         if self.expired == "delete" and not self.columns.has_pane:
             raise ColumnError(
                 f"{_WRITE}: expired=\"delete\" follows a last pane, and there is no column 'pane'; "
@@ -226,30 +201,23 @@ class _Records:
         return encoded.select(F.explode(self._records()).alias("record")).select("record.*")
 
     def _key(self) -> "Column":
-        from pyspark.sql import functions as F
-
-        names = [*self.columns.key, _name_of_result(self.columns)]
+        by_session = self.columns.rendering == "upserts"
+        names = [*self.columns.key, SESSION_IDENTITY if by_session else "window"]
         return json_bytes(F.struct(*map(_column, names)))
 
     def _value(self, frame: "DataFrame") -> "Column":
-        from pyspark.sql import functions as F
-
         key = self.columns.key
         names = [*key, "window", *(name for name in self.columns.users if name not in key)]
         record = F.struct(*map(_column, names))
         return self.format.write(record, frame.select(*map(_column, names)).schema)
 
     def _headers(self) -> "Column":
-        from pyspark.sql import functions as F
-
         marks = _PANE if self.columns.has_pane else ()
         return F.array(
             *(_header(f"pane.{mark}", F.col("pane").getField(mark)) for mark in marks)
         ).cast(_HEADERS_TYPE)
 
     def _records(self) -> "Column":
-        from pyspark.sql import functions as F
-
         value = F.col(_VALUE)
         put, delete = self._record(value, "upsert"), self._record(_nothing(), "delete")
         records = F.array(put)
@@ -260,9 +228,10 @@ class _Records:
             size = F.octet_length(value) + F.octet_length(F.col(_KEY))
             refused = F.array(delete, self._letter(self._too_large(size)))
             records = F.when(size > self.largest, refused).otherwise(records)
-        is_deleted = _is_deleted(self.columns)
-        if is_deleted is not None:
-            records = F.when(is_deleted, F.array(delete)).otherwise(records)
+        if self.columns.rendering != "rows":
+            is_retraction = self.columns.rendering == "retractions"
+            withdraws = F.col("retraction") if is_retraction else F.col("change") == "delete"
+            records = F.when(withdraws, F.array(delete)).otherwise(records)
         if self.columns.has_dropped:
             letters = F.array() if self.dead_letters is None else F.array(self._dropped())
             letters = letters.cast(f"array<{_RECORD_TYPE}>")
@@ -270,23 +239,17 @@ class _Records:
         return records
 
     def _record(self, value: "Column", change: str) -> "Column":
-        from pyspark.sql import functions as F
-
         headers = F.concat(F.col(_HEADERS), F.array(_header("change", F.lit(change))))
         known = F.filter(headers, lambda header: header.getField("value").isNotNull())
         return _as_record(self.topic, F.col(_KEY), value, known)
 
     def _dropped(self) -> "Column":
-        from pyspark.sql import functions as F
-
         element = F.left(F.col("dropped").getField("element"), F.lit(_SHOWN))
         return self._letter(F.col("dropped").withField("element", element))
 
     def _too_large(self, size: "Column") -> "Column":
         """A pane that producers do not send, as what was dropped."""
-        from pyspark.sql import functions as F
-
-        from beamlike.hosts.landing.letters import CANNOT_LAND
+        from beamlike.runtime.row_metadata import time_types
 
         error = F.concat(
             *(F.lit("the record has "), size, F.lit(f" bytes, and {self.largest} may be sent: ")),
@@ -300,11 +263,10 @@ class _Records:
             "error": error,
             "element": F.left(F.col(_KEY).cast("string"), F.lit(_SHOWN)),
         }
-        return F.struct(*(fields.get(name, F.lit(None)).alias(name) for name in _LETTER))
+        names = [field.name for field in time_types(wall_clock=False).dropped]
+        return F.struct(*(fields.get(name, F.lit(None)).alias(name) for name in names))
 
     def _letter(self, dropped: "Column") -> "Column":
-        from pyspark.sql import functions as F
-
         headers = F.array(
             *(_header(name, dropped.getField(name)) for name in ("stage", "reason"))
         ).cast(_HEADERS_TYPE)
@@ -315,58 +277,26 @@ _IS_DROPPED, _KEY, _VALUE, _HEADERS = (
     *("__beamlike_dropped", "__beamlike_key", "__beamlike_value", "__beamlike_headers"),
 )
 _PANE: Final = ("timing", "index", "nonspeculative_index", "is_first", "is_last")
-_LETTER: Final = (
-    *("stage", "reason", "timestamp", "watermark", "missed_ms", "window", "nearest_session"),
-    *("count", "error", "element"),
-)
-"""What a dead letter has, as a row that was dropped."""
 _HEADERS_TYPE: Final = "array<struct<key: string, value: binary>>"
 _RECORD_TYPE: Final = f"struct<topic: string, key: binary, value: binary, headers: {_HEADERS_TYPE}>"
 
 
 def _column(name: str) -> "Column":
-    from beamlike.hosts.spark.inputs import column
-
-    return column(name)
+    return F.col(backquoted(name))
 
 
 def _nothing() -> "Column":
-    from pyspark.sql import functions as F
-
     return F.lit(None).cast("binary")
 
 
 def _header(name: str, value: "Column") -> "Column":
-    from pyspark.sql import functions as F
-
     return F.struct(F.lit(name).alias("key"), value.cast("string").cast("binary").alias("value"))
 
 
 def _as_record(topic: str, key: "Column", value: "Column", headers: "Column") -> "Column":
-    from pyspark.sql import functions as F
-
     return F.struct(
         F.lit(topic).alias("topic"),
         key.alias("key"),
         value.alias("value"),
         headers.alias("headers"),
     ).cast(_RECORD_TYPE)
-
-
-def _name_of_result(columns: "LandedColumns") -> str:
-    """The column that names a result beside its key."""
-    from beamlike.runtime.session_identity import SESSION_IDENTITY
-
-    return SESSION_IDENTITY if columns.rendering == "upserts" else "window"
-
-
-def _is_deleted(columns: "LandedColumns") -> "Column | None":
-    """Whether a row withdraws a result; None: no row does."""
-    from pyspark.sql import functions as F
-
-    match columns.rendering:
-        case "retractions":
-            return F.col("retraction")
-        case "changelog" | "upserts":
-            return F.col("change") == "delete"
-    return None

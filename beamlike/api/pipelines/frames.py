@@ -183,7 +183,7 @@ def to_data_frame(
     needs("to_data_frame", "spark")
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.result_frame import frame_of
+    from beamlike.hosts.spark.graph.frames import frame_of
     from beamlike.hosts.spark.session import local_session
 
     session = spark or SparkSession.getActiveSession() or local_session()

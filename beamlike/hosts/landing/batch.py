@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing.landed_columns import ROW_KEY, LandedColumns, free_name
 from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
-from beamlike.hosts.landing.names import ROW_KEY, LandedColumns, free_name
-from beamlike.hosts.landing.value_types import cast_in_utc
+from beamlike.hosts.landing.value_types import in_utc
 from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ class Batch:
 
     Attributes:
         query: Whose micro-batches are numbered.
-        number: Its number.
-        rows: The rows to put.
         gone: The keys of the rows to delete.
         dropped: The rows that were dropped on the way; None if they are not wanted.
         columns: The columns of the micro-batch, by what they are.
@@ -84,9 +82,6 @@ class Batch:
         """The batch without rows that the table cannot take, which become dead letters.
 
         An older row of such a result is deleted: it does not stand any longer.
-
-        Args:
-            problems: By the index of a row in `rows`, what is wrong with it.
         """
         import pyarrow as pa
 
@@ -116,12 +111,7 @@ def changes_of(
     accepts_rollback: bool = False,
     is_of_known_query: bool = True,
 ) -> Batch:
-    """What the rows of a micro-batch change.
-
-    Raises:
-        ColumnError: A column of the key is missing, or there are no windows, or no dropped rows
-            where these are wanted; or a column may be the grouping's and may be the user's.
-    """
+    """What the rows of a micro-batch change."""
     import pyarrow as pa
 
     columns = LandedColumns.of(table.schema, key)
@@ -130,8 +120,10 @@ def changes_of(
             "upsert_into: dead_letters needs the rows that were dropped, and there is no column "
             "'dropped'; write Stream.everything, or windowed(..., output=\"all\")"
         )
-    table = pa.table({field.name: cast_in_utc(table.column(field.name)) for field in table.schema})
-    dropped = _is_dropped(table, columns)
+    table = table.cast(pa.schema([field.with_type(in_utc(field.type)) for field in table.schema]))
+    dropped = [False] * table.num_rows
+    if columns.has_dropped:
+        dropped = table.column("dropped").is_valid().to_pylist()
     last: dict[str, tuple[bool, int]] = {}
     row_keys = _row_keys(table, columns)
     is_gone = _is_gone(table, columns, dropped)
@@ -151,12 +143,6 @@ def changes_of(
         accepts_rollback,
         is_of_known_query,
     )
-
-
-def _is_dropped(table: "pa.Table", columns: LandedColumns) -> list[bool]:
-    if not columns.has_dropped:
-        return [False] * table.num_rows
-    return table.column("dropped").is_valid().to_pylist()  # type: ignore[no-any-return]
 
 
 def _is_gone(table: "pa.Table", columns: LandedColumns, dropped: Sequence[bool]) -> list[bool]:

@@ -10,7 +10,7 @@ that was thought dead cannot put an older batch over a newer one.
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from random import uniform
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -21,7 +21,7 @@ import attrs
 from beamlike.errors import ColumnError, EnvironmentProblem
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, is_next
 from beamlike.hosts.landing.value_types import USUAL, ValueType
@@ -40,6 +40,9 @@ _CONFLICT: Final = re.compile(
     r"Cannot commit|stale table metadata"
 )
 """In Delta Lake's and Iceberg's errors where another writer came first."""
+
+_DOT: Final = re.compile(r"\.(?=(?:[^`]*`[^`]*`)*[^`]*$)")
+"""Between two parts of a name as SQL has it: dots within backticks belong to a part."""
 
 _TRANSACTION: Final = (
     "spark.databricks.delta.write.txnAppId",
@@ -96,8 +99,7 @@ class SparkTable(Target):
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         catalog = _Catalog(_session(), self)
-        guard = _Guard(catalog, batch.query)
-        last, rollbacks = guard.last_batch()
+        last, rollbacks = catalog.last_batch(batch.query)
         if not is_next(batch, last, self.table):
             return False
         is_rollback = last is not None and batch.number < last
@@ -106,7 +108,7 @@ class SparkTable(Target):
             self._write_letters(catalog, batch, dead_letters, is_rollback=is_rollback)
         if batch.rows.num_rows or batch.gone:
             self._merge(catalog, batch, rollbacks)
-        guard.keep(batch.number, rollbacks)
+        catalog.keep(batch.query, batch.number, rollbacks)
         return True
 
     def _merge(self, catalog: "_Catalog", batch: Batch, rollbacks: int) -> None:
@@ -163,7 +165,6 @@ class _Catalog:
     """The session as one target uses it.
 
     Attributes:
-        spark: The session.
         target: The target, which says where tables are and how they are made.
     """
 
@@ -172,14 +173,11 @@ class _Catalog:
 
     def in_namespace(self, name: str) -> str:
         """A table in the namespace of the target."""
-        return ".".join([*_parts(self.target.table)[:-1], backquoted(name)])
+        parts = _DOT.split(self.target.table)
+        return ".".join([*parts[:-1], backquoted(name)])
 
     def make(self, name: str, rows: "pa.Table") -> None:
-        """Make a table if there is none, and else compare its columns with these.
-
-        Raises:
-            ColumnError: The table has other columns, or cannot be made.
-        """
+        """Make a table if there is none, and else compare its columns with these."""
         from pyspark.errors import AnalysisException
 
         from beamlike.hosts.pyspark_types import frame_of
@@ -228,56 +226,47 @@ class _Catalog:
 
     def commit(self, statement: str) -> None:
         """Run a statement, again if another writer of the table came first."""
-        _retried(lambda: self.spark.sql(statement).collect(), self.target.table)
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self.spark.sql(statement).collect()
+                return
+            except Exception as error:
+                if attempt == _ATTEMPTS or not _CONFLICT.search(f"{type(error).__name__} {error}"):
+                    raise
+                table = self.target.table
+                _LOGGER.info(
+                    "upsert_into: another writer of %s came first; attempt %d", table, attempt
+                )
+                time.sleep(uniform(0.05, 0.2) * 2**attempt)
 
-
-@attrs.frozen
-class _Guard:
-    """The number of the last batch of a query in the table.
-
-    Attributes:
-        catalog: Where the table of numbers is.
-        query: Whose micro-batches are numbered.
-    """
-
-    catalog: _Catalog
-    query: str
-
-    @property
-    def _name(self) -> str:
-        return self.catalog.in_namespace(BATCHES)
-
-    def last_batch(self) -> tuple[int | None, int]:
-        """The number, None if no batch of the query has landed; and how often it was set back."""
-        self.catalog.make(self._name, self._row(0, 0).slice(0, 0))
-        rows = self.catalog.spark.sql(
-            f"SELECT batch, rollbacks FROM {self._name} WHERE query = {_literal(self.query)} "
-            f"AND landed_in = {_literal(self.catalog.target.table)}"
+    def last_batch(self, query: str) -> tuple[int | None, int]:
+        """The number of the last batch of a query in the table, None if none has landed; and how
+        often it was set back."""
+        name = self.in_namespace(BATCHES)
+        self.make(name, self._number_of(query, 0, 0).slice(0, 0))
+        rows = self.spark.sql(
+            f"SELECT batch, rollbacks FROM {name} WHERE query = {_literal(query)} "
+            f"AND landed_in = {_literal(self.target.table)}"
         ).collect()
         return (int(rows[0]["batch"]), int(rows[0]["rollbacks"])) if rows else (None, 0)
 
-    def keep(self, number: int, rollbacks: int) -> None:
+    def keep(self, query: str, number: int, rollbacks: int) -> None:
         """Keep the number of a batch that has landed."""
-        with self.catalog.view(self._row(number, rollbacks)) as source:
-            self.catalog.commit(
-                f"MERGE INTO {self._name} t USING {source} s "
+        with self.view(self._number_of(query, number, rollbacks)) as source:
+            self.commit(
+                f"MERGE INTO {self.in_namespace(BATCHES)} t USING {source} s "
                 "ON t.query = s.query AND t.landed_in = s.landed_in "
                 "WHEN MATCHED THEN UPDATE SET t.batch = s.batch, t.rollbacks = s.rollbacks "
                 "WHEN NOT MATCHED THEN INSERT (query, landed_in, batch, rollbacks) "
                 "VALUES (s.query, s.landed_in, s.batch, s.rollbacks)"
             )
 
-    def _row(self, number: int, rollbacks: int) -> "pa.Table":
+    def _number_of(self, query: str, number: int, rollbacks: int) -> "pa.Table":
         import pyarrow as pa
 
-        return pa.table(
-            {
-                "query": [self.query],
-                "landed_in": [self.catalog.target.table],
-                "batch": pa.array([number], pa.int64()),
-                "rollbacks": pa.array([rollbacks], pa.int64()),
-            }
-        )
+        counts = pa.array([number], pa.int64()), pa.array([rollbacks], pa.int64())
+        names = ["query", "landed_in", "batch", "rollbacks"]
+        return pa.table([[query], [self.target.table], *counts], names)
 
 
 def _session() -> Any:
@@ -290,18 +279,6 @@ def _session() -> Any:
             "make one before, such as bl.local_session(), or write to another target"
         )
     return session
-
-
-def _retried(commit: Callable[[], Any], table: str) -> None:
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
-            commit()
-            return
-        except Exception as error:
-            if attempt == _ATTEMPTS or not _CONFLICT.search(f"{type(error).__name__} {error}"):
-                raise
-            _LOGGER.info("upsert_into: another writer of %s came first; attempt %d", table, attempt)
-            time.sleep(uniform(0.05, 0.2) * 2**attempt)
 
 
 def _types_of(frame: "DataFrame") -> dict[str, str]:
@@ -318,19 +295,6 @@ def _as_in_table(wanted: Mapping[str, str], known: Mapping[str, str]) -> dict[st
         name: known[name] if known.get(name) in wider.get(dtype, ()) else dtype
         for name, dtype in wanted.items()
     }
-
-
-def _parts(name: str) -> list[str]:
-    """The parts of a name as SQL has it: dots within backticks belong to a part."""
-    parts, is_quoted = [""], False
-    for letter in name:
-        if letter == "`":
-            is_quoted = not is_quoted
-        if letter == "." and not is_quoted:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def _literal(text: str) -> str:

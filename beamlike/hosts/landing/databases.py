@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import attrs
 
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import Types, column_types, types_of
+from beamlike.hosts.landing.database_types import Types, column_types, types_of
 from beamlike.hosts.landing.sql import SqlTarget, quoted
 from beamlike.hosts.landing.target import problems_of
 from beamlike.hosts.landing.value_types import ValueType, value_type

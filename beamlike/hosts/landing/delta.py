@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
 from beamlike.hosts.landing.value_types import USUAL, ValueType
 
@@ -53,9 +53,9 @@ class Delta(Target):
         changed = self._merge(batch)
         if batch.dropped is not None and dead_letters is not None:
             folder = self.uri.rstrip("/").rpartition("/")[0]
-            beside = f"{folder}/{dead_letters}".lstrip("/")
-            beside = f"/{beside}" if self.uri.startswith("/") else beside
-            changed |= self._append(beside, batch)
+            letters = f"{folder}/{dead_letters}".lstrip("/")
+            letters = f"/{letters}" if self.uri.startswith("/") else letters
+            changed |= self._append(letters, batch)
         return changed
 
     def _merge(self, batch: Batch) -> bool:
@@ -109,17 +109,9 @@ class Delta(Target):
         last = next((number for number in numbers if number is not None), None)
         if not is_next(batch, last, uri):
             return None
-        known = kinds_of(pa.schema(table.schema().to_arrow()).empty_table())
-        check_columns(uri, _alike(known), _alike(kinds_of(rows)))
+        schemas = pa.schema(table.schema().to_arrow()), rows.schema
+        check_columns(uri, *(kinds_of(schema, "_view") for schema in schemas))
         return table
-
-
-def _alike(kinds: dict[str, str]) -> dict[str, str]:
-    """Types without what a library chooses: views, and names of the items of lists."""
-    return {
-        name: dtype.replace("_view", "").replace("large_", "").replace("item: ", "element: ")
-        for name, dtype in kinds.items()
-    }
 
 
 def _numbered(writer: str, batch: Batch) -> Any:

@@ -20,7 +20,6 @@ from beamlike.hosts.landing.target import (
 from beamlike.hosts.landing.value_types import (
     USUAL,
     ValueType,
-    inner_types,
     item_types,
     value_type,
 )
@@ -72,7 +71,7 @@ class Iceberg(Target):
         """See `Target.unlandable`: PyIceberg makes null lists and maps of structs empty."""
         return problems_of(
             batch.rows,
-            lambda dtype: any(value_type(inner) == "struct" for inner in inner_types(dtype)),
+            _has_struct,
             _loses_null,
             "has null for a list or map with structs, which PyIceberg writes as an empty one",
         )
@@ -97,9 +96,9 @@ class Iceberg(Target):
             # Writers to several tables may have one table of dead letters.
             writer = f"{batch.query} {self.table}"
             letters = f"{namespace}.{dead_letters}"
-            beside = self._open(letters, batch.dropped, batch, writer, batch.query)
-            if beside is not None:
-                with beside.transaction() as transaction:
+            letters_table = self._open(letters, batch.dropped, batch, writer, batch.query)
+            if letters_table is not None:
+                with letters_table.transaction() as transaction:
                     transaction.append(batch.dropped)
                     transaction.set_properties(_numbered(writer, batch))
                 changed = True
@@ -121,8 +120,8 @@ class Iceberg(Target):
         last = next((int(number) for number in numbers if number is not None), None)
         if not is_next(batch, last, name):
             return None
-        known = kinds_of(table.schema().as_arrow().empty_table())
-        check_columns(name, _alike(known), _alike(kinds_of(rows)))
+        schemas = table.schema().as_arrow(), rows.schema
+        check_columns(name, *(kinds_of(schema, " not null") for schema in schemas))
         return table
 
 
@@ -130,22 +129,23 @@ def _widened(rows: "pa.Table") -> "pa.Table":
     """Rows whose integers have a width that Iceberg has: 32 or 64 bits."""
     import pyarrow as pa
 
+    from beamlike.runtime.row_metadata import with_parts
+
     def widened(dtype: "pa.DataType") -> "pa.DataType":
         match value_type(dtype):
             case "int" if dtype.bit_width < 32:
                 return pa.int32()
-            case "struct":
-                return pa.struct([field.with_type(widened(field.type)) for field in dtype])
             case "list":
-                return pa.list_(dtype.value_field.with_type(widened(dtype.value_type)))
-            case "map":
-                return pa.map_(
-                    dtype.key_field.with_type(widened(dtype.key_type)),
-                    dtype.item_field.with_type(widened(dtype.item_type)),
-                )
-        return dtype
+                dtype = pa.list_(dtype.value_field)
+        return with_parts(dtype, widened)
 
     return rows.cast(pa.schema([field.with_type(widened(field.type)) for field in rows.schema]))
+
+
+def _has_struct(dtype: "pa.DataType") -> bool:
+    from beamlike.runtime.row_metadata import types_in
+
+    return any(value_type(part) == "struct" for part in types_in(dtype))
 
 
 def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
@@ -153,20 +153,12 @@ def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
     held, items = value_type(dtype), item_types(dtype)
     if held in ("list", "map"):
         if value is None:
-            return any(value_type(inner) == "struct" for inner in inner_types(dtype))
+            return _has_struct(dtype)
         rows = value if held == "map" else ((item,) for item in value)
         return any(_loses_null(*pair) for row in rows for pair in zip(row, items, strict=True))
     if held == "struct" and value is not None:
         return any(_loses_null(value[field.name], field.type) for field in dtype)
     return False
-
-
-def _alike(kinds: dict[str, str]) -> dict[str, str]:
-    """Types without what a library chooses: how long strings are, and names of items."""
-    return {
-        name: dtype.replace("large_", "").replace("item: ", "element: ").replace(" not null", "")
-        for name, dtype in kinds.items()
-    }
 
 
 def _property(writer: str) -> str:

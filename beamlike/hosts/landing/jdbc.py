@@ -7,7 +7,7 @@ that comes again writes the same tables beside it, and drops them.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -15,14 +15,14 @@ import attrs
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import JSON_TYPES, flat
+from beamlike.hosts.landing.database_types import JSON_TYPES, flat
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next
 from beamlike.hosts.landing.value_types import USUAL, ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _KEY_LENGTH: Final = 1000
 _KEY_TYPE: Final = f"VARCHAR({_KEY_LENGTH})"
@@ -71,26 +71,31 @@ class JDBC(Target):
         }
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
-        database = _Database.of(self, _session(), batch.row_key)
+        spark: Any = _session()
+        quoted = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(self.url).quoteIdentifier
+        database = _Database(spark, self.url, dict(self.properties), quoted, batch.row_key)
         # No row has a longer key, and the table of keys has no room for it.
         gone = [row_key for row_key in batch.gone if len(row_key) <= _KEY_LENGTH]
         moves = [(self.table, flat(batch.rows), [*gone, *_row_keys(batch)])]
         if batch.dropped is not None and dead_letters is not None:
             moves.append((dead_letters, flat(batch.dropped), []))
         name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
-        with database.staging(f"beamlike_{name}_{batch.number}") as staging:
+        with database.staging(f"beamlike_{name}_{batch.number}") as stage:
+            staged = []
             for index, (table, rows, row_keys) in enumerate(moves):
-                staging.write(f"rows_{index}", rows)
-                database.make(table, rows, staging.name(f"rows_{index}"))
+                source = stage(f"rows_{index}", rows)
+                database.make(table, rows, source)
+                keys = None
                 if row_keys:
-                    staging.write(f"keys_{index}", _table_of(batch.row_key, row_keys))
+                    keys = stage(f"keys_{index}", _table_of(batch.row_key, row_keys))
+                staged.append((table, source, rows.column_names, keys))
             with database.transaction() as statements:
                 if not statements.is_next(batch, self.table):
                     return False
-                for index, (table, rows, row_keys) in enumerate(moves):
-                    if row_keys:
-                        statements.delete(table, staging.name(f"keys_{index}"), batch.row_key)
-                    statements.insert(table, staging.name(f"rows_{index}"), rows.column_names)
+                for table, source, names, keys in staged:
+                    if keys is not None:
+                        statements.delete(table, keys, batch.row_key)
+                    statements.insert(table, source, names)
         return True
 
 
@@ -126,30 +131,17 @@ class _Database:
     quoted: Any
     row_key: str
 
-    @classmethod
-    def of(cls, target: JDBC, spark: Any, row_key: str) -> "_Database":
-        dialect = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(target.url)
-        properties = dict(target.properties)
-        return cls(spark, target.url, properties, dialect.quoteIdentifier, row_key)
-
-    def frame(self, rows: "pa.Table") -> "DataFrame":
-        from beamlike.hosts.pyspark_types import frame_of
-
-        return frame_of(self.spark, rows)  # type: ignore[no-any-return]
-
     def save(self, name: str, rows: "pa.Table", mode: str) -> None:
         """Write a table with Spark's writer."""
-        writer = self.frame(rows).write
+        from beamlike.hosts.pyspark_types import frame_of
+
+        writer = frame_of(self.spark, rows).write
         if self.row_key in rows.column_names:
             writer = writer.option("createTableColumnTypes", f"{self.row_key} {_KEY_TYPE}")
         writer.jdbc(self.url, self.quoted(name), mode=mode, properties=self.properties)
 
     def make(self, name: str, rows: "pa.Table", like: str) -> None:
-        """Make a table if there is none, and else compare it with one that Spark made.
-
-        Raises:
-            ColumnError: It has other columns.
-        """
+        """Make a table if there is none, and else compare it with one that Spark made."""
         self.save(name, rows.slice(0, 0), "ignore")
         check_columns(name, self._columns(name), self._columns(like))
 
@@ -158,14 +150,20 @@ class _Database:
         return {field.name: field.dataType.simpleString() for field in read.schema}
 
     @contextmanager
-    def staging(self, prefix: str) -> Iterator["_Staging"]:
-        """Tables that are gone afterwards."""
-        staging = _Staging(self, prefix, [])
+    def staging(self, prefix: str) -> Iterator[Callable[[str, "pa.Table"], str]]:
+        """What writes rows to a table beside the target, which is gone afterwards; its name."""
+        written: list[str] = []
+
+        def stage(part: str, rows: "pa.Table") -> str:
+            self.save(f"{prefix}_{part}", rows, "overwrite")
+            written.append(f"{prefix}_{part}")
+            return written[-1]
+
         try:
-            yield staging
+            yield stage
         finally:
             with self.transaction() as statements:
-                for name in staging.written:
+                for name in written:
                     statements.do(f"DROP TABLE {self.quoted(name)}")
 
     @contextmanager
@@ -189,22 +187,6 @@ class _Database:
             raise
         finally:
             connection.close()
-
-
-@attrs.frozen
-class _Staging:
-    """Tables beside the target, in which the rows of one batch are."""
-
-    database: _Database
-    prefix: str
-    written: list[str]
-
-    def name(self, part: str) -> str:
-        return f"{self.prefix}_{part}"
-
-    def write(self, part: str, rows: "pa.Table") -> None:
-        self.database.save(self.name(part), rows, "overwrite")
-        self.written.append(self.name(part))
 
 
 @attrs.frozen

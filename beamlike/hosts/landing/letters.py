@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from beamlike.hosts.landing.names import ROW_KEY, LandedColumns
+from beamlike.hosts.landing.landed_columns import ROW_KEY, LandedColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,6 @@ def letters_of_dropped(dropped: "pa.ChunkedArray", number: int) -> "pa.Table":
 
     Args:
         dropped: Structs; null for rows that are results.
-        number: That of the micro-batch.
     """
     rows = [row for row in dropped.to_pylist() if row is not None]
     spans = [row["window"] or {"start": None, "end": None} for row in rows]
@@ -40,17 +39,10 @@ def letters_of_dropped(dropped: "pa.ChunkedArray", number: int) -> "pa.Table":
 def letters_of_rows(
     rows: "pa.Table", columns: LandedColumns, number: int, errors: Sequence[str]
 ) -> "pa.Table":
-    """Results that a table cannot take.
-
-    Args:
-        rows: As they were to be put.
-        columns: The columns of the micro-batch.
-        number: That of the micro-batch.
-        errors: What is wrong with each.
-    """
+    """Results that a table cannot take."""
     from beamlike.runtime.json_rows import write_row
 
-    own = columns.own
+    names = columns.own
     return _letters(
         [
             {
@@ -58,12 +50,12 @@ def letters_of_rows(
                 "stage": _STAGE,
                 "reason": CANNOT_LAND,
                 "event_time": row.get("timestamp"),
-                "window_start": row.get(own["window_start"]),
-                "window_end": row.get(own["window_end"]),
+                "window_start": row.get(names["window_start"]),
+                "window_end": row.get(names["window_end"]),
                 "count": 1,
                 "error": error,
                 "element": write_row(
-                    {name: rows.column(name)[index] for name in (own[ROW_KEY], *columns.users)}
+                    {name: rows.column(name)[index] for name in (names[ROW_KEY], *columns.users)}
                 ),
             }
             for index, (row, error) in enumerate(zip(rows.to_pylist(), errors, strict=True))

@@ -14,7 +14,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import JSON_TYPES, Types, cells, sql_types
+from beamlike.hosts.landing.database_types import JSON_TYPES, Types, cells, sql_types
 from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
 from beamlike.hosts.landing.value_types import ValueType
 
@@ -101,7 +101,6 @@ class SqlTarget(Target):
         """Which rows cannot be put, and why: half of them are tried, then half of these.
 
         Args:
-            batch: The batch.
             start: The first row that is tried.
             stop: The row behind the last one.
         """
@@ -167,8 +166,8 @@ class SqlTarget(Target):
         marks = ", ".join([self.mark] * len(names))
         statement = f"INSERT INTO {quoted(table)} ({', '.join(names)}) VALUES ({marks})"
         if primary:
-            others = [name for name in names if name != quoted(primary)]
-            changes = ", ".join(f"{name} = excluded.{name}" for name in others)
+            updated = [name for name in names if name != quoted(primary)]
+            changes = ", ".join(f"{name} = excluded.{name}" for name in updated)
             statement += f" ON CONFLICT ({quoted(primary)}) DO UPDATE SET {changes}"
         self.execute_all(cursor, statement, [*cells(rows, instants_as_text=self.instants_as_text)])
 

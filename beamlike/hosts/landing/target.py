@@ -111,13 +111,9 @@ def problems_of(
     """Values that a table would not hold unchanged.
 
     Args:
-        rows: The rows that are to be put.
         is_concerned: Whether values of a type may be such: no other column is looked at.
         is_problem: Whether a value of a type is one of these.
         problem: What is said of it, behind the name of its column.
-
-    Returns:
-        What is wrong with a row, by its index.
     """
     problems: dict[int, str] = {}
     for field in filter(lambda field: is_concerned(field.type), rows.schema):
@@ -131,12 +127,7 @@ def is_next(batch: "Batch", last: int | None, table: str) -> bool:
     """Whether a table lacks a batch.
 
     Args:
-        batch: The batch.
         last: The number of the last batch of its query in the table; None: it has none.
-        table: The table's name.
-
-    Raises:
-        StateError: The table has a later batch, so the checkpoint is older than the table.
     """
     if last is None or batch.number > last:
         return True
@@ -154,30 +145,18 @@ def is_next(batch: "Batch", last: int | None, table: str) -> bool:
     )
 
 
-_NEW_COLUMN = (
-    "Drop session_start and session_end, and add session_identity; or write to another table"
-)
-
-
 def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> None:
-    """Refuse a table that is there already and has other columns.
-
-    Args:
-        table: Its name.
-        known: Its columns and their types.
-        wanted: Those that the results have.
-
-    Raises:
-        ColumnError: Naming each difference.
-    """
+    """Refuse a table that is there already and has other columns."""
     said = [
         f"{name!r} is {known.get(name, 'missing')} and would be {wanted.get(name, 'left out')}"
         for name in dict.fromkeys([*known, *wanted])
         if known.get(name, "").lower() != wanted.get(name, "").lower()
     ]
     if said:
+        new = "Drop session_start and session_end, and add session_identity"
         for name in known:
-            check_renamed(f"upsert_into: table {table!r}", name, wanted, _NEW_COLUMN)
+            place = f"upsert_into: table {table!r}"
+            check_renamed(place, name, wanted, f"{new}; or write to another table")
         raise ColumnError(
             f"upsert_into: the table {table!r} has other columns than the results: "
             f"{'; '.join(said)}. Change the table or the query, or write to another table"
@@ -185,15 +164,20 @@ def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> 
 
 
 def check_name(argument: str, name: object) -> None:
-    """Refuse what is not the name of a table.
-
-    Raises:
-        ColumnError: It is none.
-    """
+    """Refuse what is not the name of a table."""
     if not isinstance(name, str) or not name or '"' in name or "\0" in name:
         raise ColumnError(f"{argument} must be the name of a table, got {name!r}")
 
 
-def kinds_of(table: "pa.Table") -> dict[str, str]:
-    """The columns of a table and their types, in words."""
-    return {field.name: str(field.type) for field in table.schema}
+def kinds_of(schema: "pa.Schema", unsaid: str) -> dict[str, str]:
+    """Columns and their types in words, without what a library chooses.
+
+    Args:
+        schema: The columns.
+        unsaid: What the library says of types besides how long texts are, and names of items.
+    """
+    kinds = {}
+    for field in schema:
+        text = str(field.type).replace("large_", "").replace("item: ", "element: ")
+        kinds[field.name] = text.replace(unsaid, "")
+    return kinds

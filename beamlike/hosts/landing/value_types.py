@@ -1,6 +1,6 @@
 """The types of columns, as far as tables differ in what they hold, and what a table refuses."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from beamlike.errors import ColumnError
@@ -66,13 +66,6 @@ def value_type(dtype: "pa.DataType") -> ValueType | None:
     )
 
 
-def inner_types(dtype: "pa.DataType") -> "Iterator[pa.DataType]":
-    """A type, and all types inside of it."""
-    yield dtype
-    for item in item_types(dtype):
-        yield from inner_types(item)
-
-
 def item_types(dtype: "pa.DataType") -> "list[pa.DataType]":
     """The types of the items of a list, the fields of a struct, the keys and values of a map."""
     match value_type(dtype):
@@ -91,16 +84,13 @@ def check_types(
     """Refuse columns that a table cannot hold so that their values come back as they were.
 
     Args:
-        schema: The columns of the results.
         columns: What a column of the table may be.
         nested: What may be inside of a list, a struct or a map.
-        target: The table's class, for the message.
-
-    Raises:
-        ColumnError: It names the column, its type and the table.
     """
+    from beamlike.runtime.row_metadata import types_in
+
     for field in schema:
-        for depth, dtype in enumerate(inner_types(field.type)):
+        for depth, dtype in enumerate(types_in(field.type)):
             held = value_type(dtype)
             if held is None or held not in (nested if depth else columns):
                 inside = f"{field.type}, and {_name(dtype)} inside of it" if depth else ""
@@ -138,25 +128,13 @@ def in_utc(dtype: "pa.DataType") -> "pa.DataType":
     """
     import pyarrow as pa
 
-    def field_in_utc(field: "pa.Field") -> "pa.Field":
-        return field.with_type(in_utc(field.type))
+    from beamlike.runtime.row_metadata import with_parts
 
-    held = value_type(dtype)
-    match held:
+    match value_type(dtype):
         case "instant":
             return pa.timestamp("us", tz="UTC")
         case "time":
             return pa.time64("us")
-        case "struct":
-            return pa.struct([field_in_utc(field) for field in dtype])
         case "list":
-            return pa.list_(field_in_utc(dtype.value_field))
-        case "map":
-            return pa.map_(field_in_utc(dtype.key_field), field_in_utc(dtype.item_field))
-    return dtype
-
-
-def cast_in_utc(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """A column with its instants in UTC, see `in_utc`."""
-    dtype = in_utc(column.type)
-    return column if dtype == column.type else column.cast(dtype)
+            dtype = pa.list_(dtype.value_field)  # of each make
+    return with_parts(dtype, in_utc)

@@ -92,28 +92,23 @@ class Upserting(metaclass=Readable):
         if problems := self.target.unlandable(changes):
             changes = self._without(changes, problems)
         if changes.changes_something:
-            self._write(changes)
+            try:
+                self.target.write(changes, self.dead_letters)
+            except CannotLand as refused:
+                changes = self._without(changes, refused.problems)
+                self.target.write(changes, self.dead_letters)
         run.note(self.target, number)
 
-    def _write(self, batch: Batch) -> None:
-        try:
-            self.target.write(batch, self.dead_letters)
-        except CannotLand as refused:
-            self.target.write(self._without(batch, refused.problems), self.dead_letters)
-
     def _without(self, batch: Batch, problems: Mapping[int, str]) -> Batch:
-        """The batch without these rows, which become dead letters.
-
-        Raises:
-            ColumnError: Nothing may be left out.
-        """
+        """The batch without these rows, which become dead letters."""
         first = min(problems)
         row_key = batch.rows.column(batch.row_key)[first].as_py()
         problem, *_ = problems[first].splitlines()
-        what = f"the result {row_key} cannot land in {self.target}: {problem}"
+        refusal = f"the result {row_key} cannot land in {self.target}: {problem}"
         if self.on_error == "fail":
             raise ColumnError(
-                f'upsert_into: {what}; mend the value before, or leave it out with on_error="drop"'
+                f"upsert_into: {refusal}; mend the value before, or leave it out with "
+                'on_error="drop"'
             )
         where = (
             "they are lost: give dead_letters= a table that keeps them"
@@ -125,17 +120,13 @@ class Upserting(metaclass=Readable):
             len(problems),
             batch.number,
             where,
-            what,
+            refusal,
         )
         return batch.without(problems)
 
 
 def _as_table(batch: Any) -> "pa.Table":
-    """The rows in Arrow.
-
-    Raises:
-        ColumnError: A column has a type that Arrow has not.
-    """
+    """The rows in Arrow."""
     if not hasattr(batch, "toArrow"):
         return batch
     import pyarrow as pa
@@ -170,11 +161,7 @@ class _QueryRun:
 
     @classmethod
     def of(cls, batch: Any, name: str | None) -> "_QueryRun":
-        """The run that a micro-batch is of.
-
-        Raises:
-            StateError: Over Spark Connect, and without a name.
-        """
+        """The run that a micro-batch is of."""
         session = getattr(batch, "sparkSession", None)
         if session is None:
             return cls(name or _DEFAULT_NAME, None)
@@ -195,11 +182,7 @@ class _QueryRun:
         return cls(f"{named}:{query}" if query else named, run if query and _is_uuid(run) else None)
 
     def check_first(self, target: Target, number: int) -> None:
-        """Refuse a micro-batch that was written in this run: a restart would be another run.
-
-        Raises:
-            StateError: With what to do about it.
-        """
+        """Refuse a micro-batch that was written in this run: a restart would be another run."""
         if self.id is not None and _written.get((self.id, self.query, target.place)) == number:
             raise StateError(
                 f"upsert_into: two writers of one name write micro-batch {number} to {target}, and "

@@ -1,7 +1,7 @@
 """The local host: the runtime of production in this process, without Spark.
 
-Read in this order: `nodes` (the groupings of a pipeline as shards of production), `scripts`
-(a script for one stage, as a pipeline), `tables` (queries of DataFrames over tables).
+Read in this order: `nodes` (the groupings of a pipeline as shards of production, and a script for
+one stage as such a pipeline), `tables` (queries of DataFrames over tables).
 """
 
 from beamlike.extras import needs

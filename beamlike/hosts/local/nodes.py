@@ -1,6 +1,7 @@
 """Nodes of a pipeline on the local host: those that keep state are shards of production.
 
-Their state is saved as bytes between any two steps.
+Their state is saved as bytes between any two steps. So is that of a stage for which a script is
+played: it is stepped as a shard is in a streaming query.
 """
 
 from collections.abc import Sequence
@@ -9,14 +10,19 @@ from typing import Final
 
 import pyarrow as pa
 
+from beamlike.hosts.in_process import run_pipeline
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle
+from beamlike.model.combine import CombineFn
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.scripted import Stage as ScriptStage
+from beamlike.runtime.graph.scripted import played
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, dealt_out, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
@@ -24,7 +30,7 @@ from beamlike.runtime.graph.stateful import StatefulWorker, is_before_all_window
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
-from beamlike.runtime.script import Run
+from beamlike.runtime.script import Run, Script
 from beamlike.runtime.store.stores import DictStore
 
 _BUCKETS: Final = 1
@@ -50,12 +56,21 @@ def local_worker_of(node: Node) -> Worker:
     return worker
 
 
-class _SingleShard(Worker):
-    """The only shard of a node.
+def run_in_local(
+    stage: ScriptStage,
+    combine: CombineFn | None,
+    script: Script,
+    *,
+    on_error: OnFailure = OnFailure.FAIL,
+) -> Run:
+    """Run a script for a stage, each step as a micro-batch of its own: see `played`."""
+    stages = [(stage, combine, script)]
+    (run,) = played(stages, lambda nodes: [run_pipeline(nodes, local_worker_of)], on_error)
+    return run
 
-    Args:
-        worker: What the node does.
-    """
+
+class _SingleShard(Worker):
+    """The only shard of a node."""
 
     def __init__(self, worker: Worker) -> None:
         super().__init__(worker.label)

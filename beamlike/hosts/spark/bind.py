@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, StageInput
-from beamlike.hosts.spark.inputs import (
+from beamlike.hosts.spark.sql_columns import (
     as_json,
     column,
     columns_of,
@@ -37,19 +37,7 @@ from beamlike.runtime.row_metadata import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_WATERMARK_MARK = "spark.watermarkDelayMs"
-"""How Spark marks the column of a watermark."""
-
-
 # -- rows of a source ------------------------------------------------------------------------
-
-
-def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
-    """The column that carries a stream's watermark, and its delay (ms); None if none does."""
-    for field in df.schema.fields:
-        if _WATERMARK_MARK in field.metadata:
-            return field.name, int(field.metadata[_WATERMARK_MARK])
-    return None
 
 
 _INSTANT = T.TimestampType()
@@ -61,9 +49,6 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
     """The event time of each row as Spark's timestamp; null if it cannot be read.
 
     A wall-clock time, which is in no zone, counts as if it were in UTC.
-
-    Raises:
-        ColumnError: The column is missing or no time.
     """
     dtype = type_of(df, timestamp, "timestamp")
     raw = column(timestamp)
@@ -108,9 +93,6 @@ def source_rows(
             `machine.input_clocks`.
         moves: A stream of event times that move the watermark, and are no rows of the source.
         now: Processing time; None: the micro-batch's own timestamp.
-
-    Raises:
-        ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
     timestamp, delay, max_ahead, part = times.column, times.delay, times.max_ahead, times.part
     columns_of(df).check_source()
@@ -173,23 +155,14 @@ def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
     )
 
 
-def without_window(df: "DataFrame") -> "DataFrame":
-    """Rows in no window."""
-    loose = F.col(MARKS).withField("start", F.lit(None).cast("long"))
-    return df.withColumn(MARKS, loose.withField("end", F.lit(None).cast("long")))
-
-
 # -- rows for the packer ---------------------------------------------------------------------
 
 
 def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
-    """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
+    """The columns that the packer reads, see `beamlike.runtime.packing.packed`.
 
     The event time is passed on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.
-
-    Args:
-        df: Rows with the hidden column.
     """
     plan, inputs = stage_input.plan, stage_input.values
     # First of all: such a row must not move a watermark, whatever else is wrong with it.

@@ -24,9 +24,9 @@ def _prepare() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
     import pyspark.worker  # noqa: F401  # and with it pandas, numpy and pyarrow
 
-    import beamlike.hosts.spark.pack
     import beamlike.hosts.spark.processor
-    import beamlike.hosts.spark.unpack  # noqa: F401
+    import beamlike.hosts.spark.unpack
+    import beamlike.runtime.packing  # noqa: F401
 
     # A collection of garbage writes to each object that it looks at, and what is written is not
     # shared any more.

@@ -7,9 +7,8 @@ PySpark alone, and a processor comes out of its bytes with the first group of a 
 """
 
 import pickle
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 from pyspark.sql import Row
@@ -19,49 +18,27 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.hosts.spark.worker_errors import reporting
 from beamlike.hosts.spark.workers import tune_worker_process
 
-
-class Processor(ABC):
-    """Takes the groups of one task through a micro-batch."""
-
-    @abstractmethod
-    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        """Get ready for the groups.
-
-        Args:
-            handle: Sets their timers.
-            state: What keeps their state, as the function for it has opened it.
-        """
-
-    @abstractmethod
-    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
-        """A group has rows: see `StatefulProcessor.handleInputRows`."""
-
-    def timer(self, key: Any, times: Any) -> Iterator[Row]:
-        """A timer of a group has expired: see `StatefulProcessor.handleExpiredTimer`."""
-        yield from ()
-
-    def close(self) -> None:  # noqa: B027  # not every processor has anything to close
-        """All groups have had their turn."""
+if TYPE_CHECKING:
+    from beamlike.hosts.spark.processor import GroupProcessor
 
 
 class Deferred(StatefulProcessor):
     """A processor as Spark takes it.
 
     Args:
-        processor: The processor.
         state: Opens the state of a group. It is in a module that imports no more than this one.
     """
 
     def __init__(
-        self, processor: Processor, state: Callable[[StatefulProcessorHandle], Any]
+        self, processor: "GroupProcessor", state: Callable[[StatefulProcessorHandle], Any]
     ) -> None:
         self._pickled, self._state_of = cloudpickle.dumps(processor), state
-        self._processor: Processor | None = None
+        self._processor: GroupProcessor | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle, self._state = handle, self._state_of(handle)
 
-    def _opened(self) -> Processor:
+    def _opened(self) -> "GroupProcessor":
         if self._processor is None:
             self._processor = pickle.loads(self._pickled)
             tune_worker_process()  # after the imports that came with it

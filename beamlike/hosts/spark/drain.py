@@ -38,8 +38,6 @@ class Log:
 
     Args:
         path: The folder of the checkpoint, for messages.
-        last: The number of the last one that was noted.
-        lines: What was noted of it.
         done: Whether it has run to its end.
     """
 
@@ -59,21 +57,20 @@ class Log:
                 that records things otherwise; or it cannot be read.
         """
         with _reaching(path):
-            return cls._read(path)
-
-    @classmethod
-    def _read(cls, path: str) -> "Log":
-        files, home = _opened(path)
-        noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
-        if not noted and _numbers(files, f"{home}/query/offsets"):
-            raise StateError(
-                f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() of "
-                "what run() returns"
+            files, home = _opened(path)
+            noted, committed = (
+                _numbers(files, f"{home}/offsets"),
+                _numbers(files, f"{home}/commits"),
             )
-        last = _last_of(path, noted)
-        with files.open_input_stream(f"{home}/offsets/{last}") as stream:
-            lines = tuple(stream.read().decode(errors="replace").splitlines())
-        log = cls(path, last, lines, last in done, files, home)
+            if not noted and _numbers(files, f"{home}/query/offsets"):
+                raise StateError(
+                    f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() "
+                    "of what run() returns"
+                )
+            last = _last_of(path, noted)
+            with files.open_input_stream(f"{home}/offsets/{last}") as stream:
+                lines = tuple(stream.read().decode(errors="replace").splitlines())
+        log = cls(path, last, lines, last in committed, files, home)
         log._check()
         return log
 
@@ -111,10 +108,6 @@ class Log:
             return self.last
         if not self.done:
             raise unfinished(self.path, self.last, "drain it")
-        with _reaching(self.path):
-            return self._end()
-
-    def _end(self) -> int:
         facts = self._facts
         facts[_WATERMARK] = MAX_TIMESTAMP
         facts[_TIME] = max(facts[_TIME], wall_clock_ms())
@@ -122,18 +115,15 @@ class Log:
         text = "\n".join((version, json.dumps(facts, separators=(",", ":")), *sources))
         number = self.last + 1
         hidden, noted = (f"{self._home}/offsets/{name}" for name in (f".{number}.end", number))
-        with self._files.open_output_stream(hidden) as stream:
-            stream.write(text.encode())
-        self._files.move(hidden, noted)
+        with _reaching(self.path):
+            with self._files.open_output_stream(hidden) as stream:
+                stream.write(text.encode())
+            self._files.move(hidden, noted)
         return number
 
 
 def last_batch(path: str) -> tuple[int, bool]:
-    """The number of the last micro-batch of a checkpoint, and whether it has run to its end.
-
-    Raises:
-        StateError: There is none, or it cannot be read.
-    """
+    """The number of the last micro-batch of a checkpoint, and whether it has run to its end."""
     with _reaching(path):
         files, home = _opened(path)
         last = _last_of(path, _numbers(files, f"{home}/offsets"))
@@ -161,22 +151,12 @@ def mark_end(path: str) -> int:
     """Have the next start of a query end all of its windows; the number of that micro-batch.
 
     A checkpoint that is marked, or drained, stays as it is.
-
-    Args:
-        path: The ``checkpointLocation`` of a query that is stopped.
-
-    Raises:
-        StateError: As `Log.read` and `Log.end`.
     """
     return Log.read(path).end()
 
 
 def drain(writer: "DataStreamWriter", path: str) -> None:
-    """See `beamlike.drain`.
-
-    Raises:
-        StateError: The writer starts no query; or as `Log.read` and `Log.end`.
-    """
+    """See `beamlike.drain`."""
     if not hasattr(writer, "trigger"):
         raise StateError(
             f"drain takes what starts the query, got {type(writer).__name__}; pass "
@@ -205,11 +185,7 @@ def _run(query: "StreamingQuery") -> None:
 
 @contextmanager
 def _reaching(path: str) -> Iterator[None]:
-    """Raise what prevents reading the files of a checkpoint.
-
-    Raises:
-        StateError: They cannot be read, or written.
-    """
+    """Raise what prevents reading the files of a checkpoint."""
     import pyarrow as pa
 
     try:

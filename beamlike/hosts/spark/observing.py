@@ -17,8 +17,6 @@ class Observed:
     """A node whose tallies Spark reports.
 
     Args:
-        number: Its number.
-        name: What its metric is called.
         keeps_windows: Whether it keeps any. A source does not.
     """
 
@@ -43,10 +41,6 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
     ``watermark_jump`` is how far the watermark jumps because of the rows of this micro-batch (ms),
     see `beamlike.runtime.clock`, ``watermark_held`` how far it would without ``max_jump``, and
     ``jump_example`` from where to where and by which row; null if it does neither.
-
-    Args:
-        rows: Streaming, with the column of tallies.
-        nodes: Of which nodes.
     """
     for node in nodes:
         rows = rows.observe(node.name, *_metrics(_of_map(node), keeps_windows=node.keeps_windows))
@@ -54,21 +48,16 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
 
 
 def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
-    """Rows of one grouping, whose tallies lie in columns: see `observing`, and `TALLY_TYPE`.
-
-    Args:
-        rows: Streaming, with these columns.
-        name: What the metric is called.
-    """
+    """Rows of one grouping, whose tallies lie in columns: see `observing`, and `TALLY_TYPE`."""
     columns = [F.col(name) for name in (*METRICS, *EXAMPLES)]
     return rows.observe(name, *_metrics(columns, keeps_windows=True))
 
 
 def _of_map(node: Observed) -> list["Column"]:
     """The tally of a node, as `_metrics` takes it."""
-    own = F.try_element_at(F.col(TALLIES), F.lit(node.number))
-    numbers = (F.get(own.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
-    return [*numbers, own.getField("example"), own.getField("jump")]
+    tally = F.try_element_at(F.col(TALLIES), F.lit(node.number))
+    numbers = (F.get(tally.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
+    return [*numbers, tally.getField("example"), tally.getField("jump")]
 
 
 def _metrics(tally: Sequence["Column"], *, keeps_windows: bool) -> Iterator["Column"]:

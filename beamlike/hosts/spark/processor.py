@@ -8,7 +8,6 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.state_cache import worker_state_cache
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
@@ -30,7 +29,6 @@ class SparkStore(Store):
     Args:
         blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
         place: What comes before the number, where one state has the blobs of several stages.
-        state_cache: Where copies are.
     """
 
     def __init__(self, blobs: Any, *place: int, state_cache: StateCache = NO_STATE_CACHE) -> None:
@@ -48,11 +46,7 @@ class SparkStore(Store):
 
 
 class TextStore(SparkStore):
-    """A text in Spark's state of the current group: there is an index and nothing else.
-
-    Args:
-        blobs: The state, see `beamlike.hosts.spark.deferred.clock_of_group`.
-    """
+    """A text in Spark's state of the current group: there is an index and nothing else."""
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.get()
@@ -63,13 +57,11 @@ class TextStore(SparkStore):
         self._blobs.update((blob.decode(),))
 
 
-class GroupProcessor(Processor):
+class GroupProcessor:
     """Has each group of Spark do its work once in a micro-batch, with rows or without.
 
     Args:
-        work: What it does.
         copies: Whether the workers of an executor may share copies of state.
-        store: How its state is stored.
     """
 
     def __init__(
@@ -79,6 +71,7 @@ class GroupProcessor(Processor):
         self._row = Row(*work.columns)
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
+        """Get ready for the groups of a task; ``state`` is what the function for it has opened."""
         prepare_logs()
         self._handle, self._state = handle, state
         self._state_cache, self._output = worker_state_cache(self._copies), OutputBlobs()
@@ -89,9 +82,11 @@ class GroupProcessor(Processor):
         return self._store(self._state, *place, state_cache=self._state_cache)
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
+        """A group has rows: see `StatefulProcessor.handleInputRows`."""
         yield from self._step(key[0], [bytes(row.blob) for row in rows], times)
 
     def timer(self, key: Any, times: Any) -> Iterator[Row]:
+        """A timer of a group has expired: see `StatefulProcessor.handleExpiredTimer`."""
         # Rows come first. A group that had some has seen this watermark, and waits for the next.
         # Spark makes a new processor once for each task: no group is taken for one of the
         # micro-batch before.
@@ -129,6 +124,7 @@ class GroupProcessor(Processor):
         return []
 
     def close(self) -> None:
+        """All groups have had their turn."""
         self._work.close()
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.
         pa.default_memory_pool().release_unused()
@@ -138,10 +134,9 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
     """The function for ``applyInArrow`` that has a group do its work once, over data that ends.
 
     Args:
-        work: What it does.
         columns: Which of its columns come out.
     """
-    places = [work.columns.index(name) for name in columns]
+    kinds = {"shard": pa.int32(), "blob": pa.binary()}
 
     def run(group: pa.Table) -> pa.Table:
         number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
@@ -150,21 +145,16 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
                 out = work.step(number, lambda *_: NoStore(), blobs, HostReport(END_OF_TIME, 0))
         finally:
             work.close()
-        rows = [[row[place] for place in places] for row in out]
-        by_column = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
-        kinds = {"shard": pa.int32(), "blob": pa.binary()}
-        # Together blobs may be more than fits in one piece.
-        return pa.table(
-            {
-                name: pa.chunked_array(
-                    [pa.array([_blob(value)], kinds[name]) for value in values], kinds[name]
-                )
-                for name, values in by_column.items()
-            }
-        )
+        sent = {}
+        for name in columns:
+            place, dtype = work.columns.index(name), kinds[name]
+            # Together blobs may be more than fits in one piece.
+            pieces = [pa.array([_sent(row[place])], dtype) for row in out]
+            sent[name] = pa.chunked_array(pieces, dtype)
+        return pa.table(sent)
 
     return run
 
 
-def _blob(value: Any) -> Any:
+def _sent(value: Any) -> Any:
     return output_blob(value) if isinstance(value, pa.Table) else value

@@ -1,6 +1,6 @@
 """From DataFrames and a plan to the DataFrame of everything that comes out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -11,15 +11,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.observing import observing_columns
-from beamlike.hosts.spark.pack import PACKED, packer, tick_packer
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
+from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.output import OutputTable
+from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.tally import TALLY_TYPE
@@ -30,9 +31,40 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+PACKED: Final = "shard int, blob binary"
+"""The Spark schema of packed rows."""
+
 STEPPED: Final = f"blob binary, {TALLY_TYPE}"
 """The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
 what it has counted."""
+
+
+def packer(
+    plan: Plan, input_index: int = 0, assign: WindowFn | None = None
+) -> Callable[[Batches], Batches]:
+    """The function that turns rows of one input into blobs, see `beamlike.runtime.packing.packed`.
+
+    Input columns: see `beamlike.hosts.spark.bind.packer_columns`.
+    """
+
+    def pack(batches: Batches) -> Batches:
+        tune_worker_process()
+        yield from packed(plan, batches, input_index, assign, task_number())
+
+    return pack
+
+
+def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
+    """The function that turns ticks of a clock into blobs for all shards."""
+
+    def pack(batches: Batches) -> Batches:
+        tune_worker_process()
+        for _ in batches:
+            pass
+        receivers = plan.fanout_ids or plan.shard_ids
+        yield packed_blobs(list(receivers), [EMPTY] * len(receivers))
+
+    return pack
 
 
 @attrs.frozen
@@ -48,11 +80,11 @@ class Packed:
 
 
 def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
-    packed = [
+    frames = (
         source.rows.mapInArrow(reported(packer(plan, index, source.assign)), PACKED)
         for index, source in enumerate(inputs)
-    ]
-    return reduce(DataFrame.unionByName, packed)
+    )
+    return reduce(DataFrame.unionByName, frames)
 
 
 def streaming(
@@ -66,24 +98,23 @@ def streaming(
 
     Args:
         inputs: What goes in.
-        plan: The grouping.
         wake_every_ms: How often a plan that waits on processing time gets a micro-batch while no
             data arrives (ms).
         clock: Processing time (ms) until shards are sent another; None: that of each micro-batch.
         wakes: Packed rows that wake shards in place of that.
     """
-    packed = _pack(inputs, plan)
+    sent = _pack(inputs, plan)
     if wakes is not None:
-        packed = packed.unionByName(wakes)
+        sent = sent.unionByName(wakes)
     elif plan.needs_ticks:
-        packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
+        sent = sent.unionByName(_ticked(sent.sparkSession, plan, wake_every_ms))
     if plan.fanout:
-        packed = packed.groupBy("shard").transformWithState(
+        sent = sent.groupBy("shard").transformWithState(
             Deferred(GroupProcessor(FanoutWork(plan, clock), store=TextStore), clock_of_group),
             *(PACKED, "append", "EventTime"),
         )
-    processor = GroupProcessor(ShardWork(plan, clock), copies=may_copy(packed.sparkSession))
-    stepped = packed.groupBy("shard").transformWithState(
+    processor = GroupProcessor(ShardWork(plan, clock), copies=may_copy(sent.sparkSession))
+    stepped = sent.groupBy("shard").transformWithState(
         Deferred(processor, blobs_of), STEPPED, "append", "EventTime"
     )
     # Counted before the rows are unpacked: Spark looks at each row that it observes.
@@ -103,12 +134,12 @@ def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
 
 def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     """The output of a grouping over data that ends: the watermark goes straight to infinity."""
-    packed = _pack(inputs, plan)
+    sent = _pack(inputs, plan)
     if plan.fanout:
         combine = at_once(FanoutWork(plan), ["shard", "blob"])
-        packed = packed.groupBy("shard").applyInArrow(reported_group(combine), PACKED)
+        sent = sent.groupBy("shard").applyInArrow(reported_group(combine), PACKED)
     step = at_once(ShardWork(plan), ["blob"])
-    stepped = packed.groupBy("shard").applyInArrow(reported_group(step), "blob binary")
+    stepped = sent.groupBy("shard").applyInArrow(reported_group(step), "blob binary")
     return _unpacked(stepped, plan)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.hosts.spark.checkpoint_files import file_manager_problem
 from beamlike.hosts.spark.drain import last_batch, unfinished
+from beamlike.hosts.spark.requirements import file_manager_problem
 from beamlike.hosts.spark.session import refuse
 
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ _COMPACT: Final = ".compact"
 
 
 def repartition(spark: "SparkSession", path: str, partitions: int, output: str | None) -> int:
-    """See `beamlike.repartition`; the number of the micro-batch that Spark has written.
-
-    Raises:
-        UnsupportedError: The session cannot repartition state.
-        EnvironmentProblem: Files that the session writes there twice keep their first content.
-        StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
-            ``output`` is not a folder of Spark's file sink.
-    """
+    """See `beamlike.repartition`; the number of the micro-batch that Spark has written."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    manager = _manager(spark)
+    # PySpark has it under a name of its own, in Spark Classic.
+    manager: Any = getattr(spark, "_streamingCheckpointManager", None)
+    if manager is None:
+        raise UnsupportedError(
+            "the state of a query is repartitioned by PySpark 4.2 and later, in a session without "
+            "Spark Connect; start one beside the stopped query, with bl.local_session(), or drain "
+            "the query and start it with a new checkpoint"
+        )
     refuse(file_manager_problem(spark, path))
     last, log = check_stopped(path, output)
     try:
@@ -53,32 +53,11 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
 
 
 def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
-    """The last micro-batch of a checkpoint, and where Spark's file sink notes it. Needs no Spark.
-
-    Raises:
-        StateError: There is no checkpoint, its last micro-batch has not ended, or ``output`` is no
-            folder of Spark's file sink.
-    """
+    """The last micro-batch of a checkpoint, and where Spark's file sink notes it."""
     last, has_ended = last_batch(path)
     if not has_ended:
         raise unfinished(path, last, "repartition it")
     return last, None if output is None else _log_of(output, last)
-
-
-def _manager(spark: "SparkSession") -> Any:
-    """What repartitions state. PySpark has it under a name of its own, in Spark Classic.
-
-    Raises:
-        UnsupportedError: There is none.
-    """
-    manager = getattr(spark, "_streamingCheckpointManager", None)
-    if manager is None:
-        raise UnsupportedError(
-            "the state of a query is repartitioned by PySpark 4.2 and later, in a session without "
-            "Spark Connect; start one beside the stopped query, with bl.local_session(), or drain "
-            "the query and start it with a new checkpoint"
-        )
-    return manager
 
 
 def _reason(error: Exception) -> str:
@@ -89,11 +68,7 @@ def _reason(error: Exception) -> str:
 
 
 def _log_of(output: str, last: int) -> Path:
-    """The notes of Spark's file sink.
-
-    Raises:
-        StateError: There are none, or none of the last micro-batch.
-    """
+    """The notes of Spark's file sink."""
     log = Path(output.removeprefix("file:")) / _LOG
     if any((log / f"{last}{ending}").exists() for ending in ("", _COMPACT)):
         return log

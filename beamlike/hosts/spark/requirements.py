@@ -5,13 +5,13 @@ has started it. What is set then and stands in the way is named with what to do 
 """
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import EnvironmentProblem, UnwiseSessionWarning
-from beamlike.hosts.spark.checkpoint_files import file_manager_problem
 from beamlike.hosts.spark.session import available_now_problem, state_store_problem
 from beamlike.model.warn import warn_user
 
@@ -24,16 +24,24 @@ _FEW: Final = 16
 """Partitions of a machine or two: what idle ones take is not worth a word."""
 _PATH: Final = "PYTHONPATH"
 
+FILE_MANAGER: Final = "spark.sql.streaming.checkpointFileManagerClass"
+LOCATION: Final = "spark.sql.streaming.checkpointLocation"
+_OF_HADOOP: Final = f"spark.hadoop.{FILE_MANAGER}"
+_DEFAULT_FILES: Final = "spark.hadoop.fs.defaultFS"
+_KEEPS_THE_FIRST: Final = "FileSystemBasedCheckpointFileManager"
+_REPLACES: Final = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager"
+)
+_KEPT_BY: Final = ("file", "hdfs")
+"""File systems whose ``rename`` leaves a file that has the name already as it is."""
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+
 
 def check_session(spark: "SparkSession", location: str = "") -> None:
     """Refuse a session in which a query over a stream cannot run.
 
     Args:
-        spark: The session, also of Spark Connect.
         location: Where the checkpoint lies, if that is known.
-
-    Raises:
-        EnvironmentProblem: It names all that is to be changed, each with the line that does so.
     """
     ship_modules(spark)
     problems = [
@@ -57,6 +65,43 @@ def check_session(spark: "SparkSession", location: str = "") -> None:
     lines = (f"{number}. {problem}" for number, problem in enumerate(problems, 1))
     raise EnvironmentProblem(
         "\n".join([f"{len(problems)} things of this session stand in the way of a query:", *lines])
+    )
+
+
+def file_manager_problem(spark: "SparkSession", location: str = "") -> str | None:
+    """How the checkpoints of a session keep the files of an attempt that was lost.
+
+    A micro-batch that runs again, after a restart or for a second action of ``foreachBatch``, saves
+    its state once more. With ``FileSystemBasedCheckpointFileManager`` the first content stays on a
+    local disk, and on HDFS, without an error, while the query goes on with the second.
+
+    Args:
+        location: Where the checkpoint lies; empty: it is not known yet, and the session's default
+            counts, or else its default file system.
+    """
+    # Settings of a query go before those that Hadoop is started with.
+    of_query = spark.conf.get(FILE_MANAGER, "") or ""
+    name = of_query or spark.conf.get(_OF_HADOOP, "") or ""
+    if name.split(".")[-1] != _KEEPS_THE_FIRST:
+        return None
+    location = location or spark.conf.get(LOCATION, "") or ""
+    scheme = _SCHEME.match(location) or _SCHEME.match(spark.conf.get(_DEFAULT_FILES, "") or "")
+    files = scheme[1].lower() if scheme else "file"
+    if files not in _KEPT_BY:
+        return None
+    disk = "a local disk" if files == "file" else "HDFS"
+    mended = (
+        f'call spark.conf.unset("{FILE_MANAGER}") before the query starts'
+        if of_query
+        else f"as {_OF_HADOOP} cannot be taken back in a session that runs, call "
+        f'spark.conf.set("{FILE_MANAGER}", "{_REPLACES}") before the query starts'
+    )
+    return (
+        f"{FILE_MANAGER} is {name!r}, which on {disk} keeps the first content of a file that is "
+        "written twice: a micro-batch that runs again, as after a kill, leaves a checkpoint that "
+        f"nothing can read; leave that setting out, or {mended}: Spark's own choice replaces "
+        "files. Where checkpoints lie on an object store that needs it, name the place with "
+        f'spark.conf.set("{LOCATION}", "s3a://...")'
     )
 
 
@@ -137,7 +182,6 @@ def notice_partitions(spark: "SparkSession", shards: int) -> None:
     """Warn of a session that gives a micro-batch many tasks without any work.
 
     Args:
-        spark: The session.
         shards: Of the grouping. At most as many tasks have work.
     """
     partitions = int(spark.conf.get(PARTITIONS, "200") or 200)

@@ -19,11 +19,7 @@ _NEVER: Final = 2**31 - 1
 
 
 def scratch_folder(use: str) -> Path:
-    """A new folder, which goes when this process ends, with all that was written there late.
-
-    Args:
-        use: What it is called after ``beamlike-``.
-    """
+    """A new folder, which goes when this process ends, with all that was written there late."""
     return Path(tempfile.mkdtemp(dir=_all_of(use).name))
 
 

@@ -74,11 +74,7 @@ AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
 def check_environment() -> None:
-    """Look for Java and for a suitable PySpark before anything is started.
-
-    Raises:
-        EnvironmentProblem: What is missing, and the command that installs it.
-    """
+    """Look for Java and for a suitable PySpark before anything is started."""
     check_spark_version()
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -99,11 +95,7 @@ def check_environment() -> None:
 
 
 def check_spark_version() -> None:
-    """Refuse a PySpark without row-based ``transformWithState``.
-
-    Raises:
-        EnvironmentProblem: With the versions that work.
-    """
+    """Refuse a PySpark without row-based ``transformWithState``."""
     import pyspark
 
     major, minor = (int(part) for part in pyspark.__version__.split(".")[:2])
@@ -139,11 +131,7 @@ def state_store_problem(spark: "SparkSession") -> str | None:
 
 
 def refuse(problem: str | None) -> None:
-    """Refuse a session that has a problem.
-
-    Raises:
-        EnvironmentProblem: It has one; with what to change.
-    """
+    """Refuse a session that has a problem."""
     if problem is not None:
         raise EnvironmentProblem(problem)
 
@@ -181,11 +169,7 @@ def _has_log() -> bool:
 
 
 def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
-    """Refuse settings that a session which ran already has not taken.
-
-    Raises:
-        EnvironmentProblem: It names them.
-    """
+    """Refuse settings that a session which ran already has not taken."""
     context = spark.sparkContext.getConf()
     for name, value in wanted.items():
         # Those of a query alone may change; a session shows any other as if it had taken it.

@@ -74,11 +74,7 @@ def unpacked_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow``: output blobs in, output rows out.
-
-    Args:
-        schema: See `unpacked_schema`.
-    """
+    """The function for ``mapInArrow``: output blobs in, output rows out."""
 
     def unpack(batches: Batches) -> Batches:
         tune_worker_process()

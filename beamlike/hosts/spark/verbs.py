@@ -5,17 +5,17 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
-from beamlike.hosts.pyspark_types import field_of, is_sealed, read_columns, read_type
+from beamlike.hosts.pyspark_types import field_of, is_sealed, schema_of
 from beamlike.hosts.spark import bind, query
-from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
+from beamlike.hosts.spark.sql_columns import column, columns_of, is_data, mark, type_of
 from beamlike.runtime.frame_columns import FrameColumns, check_array
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
@@ -23,6 +23,9 @@ from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+
+_WATERMARK_MARK: Final = "spark.watermarkDelayMs"
+"""How Spark marks the column of a watermark."""
 
 PORTS: Final = "_beamlike_ports"
 """The attribute of a session that has ports of their own for some of its frames."""
@@ -48,17 +51,26 @@ class SparkFrames(Frames):
         return T.StructType([T.StructField(name, rows.schema[name].dataType) for name in names])
 
     def read_type(self, text: str) -> pa.Field:
-        return read_type(text)
+        try:
+            return field_of(text, T.DataType.fromDDL(text))
+        except PySparkException as error:
+            raise ColumnError(f"{text!r} is no type that Spark can read") from error
 
     def read_columns(self, text: str) -> pa.Schema | None:
-        return read_columns(text)
+        try:
+            columns = T.DataType.fromDDL(text)
+        except PySparkException as error:
+            raise ColumnError(f"{text!r} are no columns that Spark can read") from error
+        return schema_of(columns) if isinstance(columns, T.StructType) else None
 
     @property
     def row_maker(self) -> Callable[..., Callable[..., Any]]:
         return Row
 
     def watermark_of(self, df: DataFrame) -> tuple[str, int] | None:
-        return bind.watermark_of(df)
+        marked = (field for field in df.schema.fields if _WATERMARK_MARK in field.metadata)
+        field = next(marked, None)
+        return None if field is None else (field.name, int(field.metadata[_WATERMARK_MARK]))
 
     def check_stream(self, df: DataFrame) -> None:
         check_session(df.sparkSession)
@@ -101,7 +113,10 @@ class SparkFrames(Frames):
         return self.where(rows, F.size(items) > 0).withColumn(as_, item)
 
     def without_window(self, rows: DataFrame) -> DataFrame:
-        return bind.without_window(rows)
+        nothing = F.lit(None).cast("long")
+        return rows.withColumn(
+            MARKS, F.col(MARKS).withField("start", nothing).withField("end", nothing)
+        )
 
     def union(self, frames: Sequence[DataFrame]) -> DataFrame:
         return reduce(DataFrame.unionByName, frames)
@@ -130,8 +145,8 @@ class SparkFrames(Frames):
         return panes, everything.filter(F.col("dropped").isNotNull())
 
     def without_retractions(self, rows: DataFrame) -> DataFrame:
-        others = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
-        return rows.select(*others, F.lit(False).alias("retraction"), MARKS)
+        kept = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
+        return rows.select(*kept, F.lit(False).alias("retraction"), MARKS)
 
     def tagged(
         self,
@@ -146,7 +161,7 @@ class SparkFrames(Frames):
             struct = F.struct(*(column(field.name) for field in dtype.fields))
             return struct.cast(dtype).alias(other)
 
-        renamed = [column(own).alias(shown) for shown, own in shared.items()]
+        renamed = [column(known).alias(shown) for shown, known in shared.items()]
         return rows.select(*renamed, *(of(*struct) for struct in structs.items()), MARKS)
 
     def pairs(
@@ -188,10 +203,10 @@ class SparkFrames(Frames):
     def with_side_column(
         self, rows: DataFrame, side: str, row_type: T.StructType, pane_before: str | None
     ) -> DataFrame:
-        more = {side: F.lit(None).cast(T.ArrayType(row_type))}
+        added = {side: F.lit(None).cast(T.ArrayType(row_type))}
         if pane_before is not None:
-            more[pane_before] = column("pane")
-        return rows.withColumns(more)
+            added[pane_before] = column("pane")
+        return rows.withColumns(added)
 
     def with_its_pane(self, df: DataFrame, pane_before: str) -> DataFrame:
         return df.withColumn("pane", F.col(pane_before)).drop(pane_before)
@@ -202,11 +217,7 @@ _column = column
 
 
 def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column | str"]:
-    """What is selected of rows with the hidden column: ``*`` stands for all others.
-
-    Raises:
-        ColumnError: As `check_expressions`.
-    """
+    """What is selected of rows with the hidden column: ``*`` stands for all others."""
     everything = [column(name) for name in columns_of(df).names]
     expressions = [selection for selection in columns if not isinstance(selection, str)]
     has_star = len(_analysed(df, *expressions) or ()) > len(expressions)
@@ -226,12 +237,6 @@ def check_expressions(df: "DataFrame", *expressions: "Column") -> None:
 
     Spark's analysis decides, of classic Spark and of Spark Connect. What Spark refuses for another
     reason is left to the step that follows.
-
-    Args:
-        df: The rows that the expressions are for.
-
-    Raises:
-        ColumnError: With what to write instead.
     """
     if _refusal(df, *expressions) is None:
         return

@@ -60,11 +60,7 @@ def local_folder() -> str:
 
 
 def prepare_logs() -> None:
-    """Have this worker log what is configured, once in its life.
-
-    Raises:
-        EnvironmentProblem: There is no such level.
-    """
+    """Have this worker log what is configured, once in its life."""
     global _prepared
     if _prepared:
         return

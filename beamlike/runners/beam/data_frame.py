@@ -50,8 +50,7 @@ def to_data_frame(
     needs("to_data_frame", "spark")
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.frames import Frame
-    from beamlike.hosts.spark.graph.result_frame import frame_of
+    from beamlike.hosts.spark.graph.frames import Frame, frame_of
     from beamlike.hosts.spark.session import local_session
     from beamlike.model.graph import ReadNode
 

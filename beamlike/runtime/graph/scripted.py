@@ -5,7 +5,7 @@ keys are equal as Python says, and need no coder. Where all values are of one ty
 function has columns for, that type is declared, and they are folded typed.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.graph.stage import plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.wire import Wire
@@ -48,7 +49,7 @@ class ScriptedGraph:
     """
 
     script: Script
-    node: GroupNode | MachineNode
+    node: "ScriptedNode"
     keys: Mapping[int, Hashable]
 
     @classmethod
@@ -119,6 +120,41 @@ class ScriptedGraph:
         return error if number is None else error.of_key(self.keys[number])
 
 
+ScriptedNode = GroupNode | MachineNode
+
+
+def played(
+    stages: Sequence[tuple[Stage, CombineFn | None, Script]],
+    run: Callable[[Sequence[ScriptedNode]], Sequence[PipelineRun]],
+    on_error: OnFailure,
+) -> list[Run]:
+    """Scripts played side by side.
+
+    Args:
+        stages: What each script is for, the combine function of a strategy, and the script.
+        run: Runs each node, see `ScriptedGraph`, as a pipeline of its own.
+        on_error: What a strategy does when a function of the user's raises.
+
+    Raises:
+        UnsupportedError: A strategy has no combine function, or its state has no layout; or a
+            script moves the watermark of a side input.
+        WatermarkError: A script moves a clock back.
+        UserFunctionError: A function of the user's raised, and that is to be reported. Its cause is
+            of the type of what was raised, with the user's frames.
+    """
+    graphs: list[ScriptedGraph] = []
+    for stage, combine, script in stages:
+        first = sum(len(graph.keys) for graph in graphs)
+        graphs.append(ScriptedGraph.of(stage, combine, script, on_error, first))
+    try:
+        runs = run([graph.node for graph in graphs])
+    except UserFunctionError as error:
+        named = (graph.named(error) for graph in graphs if graph.names(error))
+        raise next(named, error) from error.__cause__
+    pairs = zip(graphs, runs, strict=True)
+    return [graph.run_of(graph_run.inside(graph.node)) for graph, graph_run in pairs]
+
+
 def _number_in(error: UserFunctionError) -> int | None:
     """The number of the key that an error is about, also if another process raised it."""
     if isinstance(error.known_key, int):
@@ -170,7 +206,7 @@ def _node(
     sources: tuple[Edge, ...],
     values: Sequence[Any],
     on_error: OnFailure,
-) -> GroupNode | MachineNode:
+) -> ScriptedNode:
     if isinstance(stage, WindowingStrategy):
         if combine is None:
             raise UnsupportedError("a grouping needs a combine function, got None")

@@ -77,7 +77,7 @@ def joined(row: Json, host: Json, *, side_first: bool) -> Run:
     script = (*arriving, AdvanceWatermark(MAX_TIMESTAMP))
     if host["host"] == "memory":
         return run_in_memory(machine, script)
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     (run,) = replay_on_spark([(machine, None, script)], host["spark"])
     return run

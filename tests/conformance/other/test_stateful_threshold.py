@@ -56,7 +56,7 @@ def played(row: Json, host: Json) -> Run:
     script = tuple(map(read_step, row["steps"]))
     if host["host"] == "memory":
         return run_in_memory(machine, script)
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     (run,) = replay_on_spark([(machine, None, script)], host["spark"])
     return run

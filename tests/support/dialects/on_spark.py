@@ -28,7 +28,7 @@ def play_on_spark(
     Raises:
         UnsupportedError: A case needs what `beamlike.dialects` does not have, or Spark.
     """
-    from beamlike.hosts.spark.replay import replay_on_spark
+    from beamlike.hosts.spark.graph.query import replay_on_spark
 
     return _played(cases, lambda scripts: replay_on_spark(scripts, spark))
 
@@ -39,7 +39,7 @@ def play_on_local(cases: Sequence[DialectCase]) -> Mapping[str, list[CaseRow]]:
     Raises:
         UnsupportedError: A case needs what `beamlike.dialects` does not have.
     """
-    from beamlike.hosts.local.scripts import run_in_local
+    from beamlike.hosts.local.nodes import run_in_local
 
     return _played(cases, lambda scripts: [run_in_local(*script) for script in scripts])
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import beamlike
-from beamlike.hosts.landing.names import OWN_COLUMNS
+from beamlike.hosts.landing.landed_columns import OWN_COLUMNS
 from tests.support.landing.changes import SCHEMA
 
 _PACKAGES = ("runtime", "hosts", "api/dataframe", "dialects")

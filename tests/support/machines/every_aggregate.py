@@ -6,7 +6,8 @@ import attrs
 import pyarrow as pa
 from pyspark.sql import types as T
 
-from beamlike.hosts.pyspark_types import read_type, schema_of
+from beamlike.hosts.pyspark_types import schema_of
+from beamlike.hosts.spark.verbs import SparkFrames
 from beamlike.model import aggregates as make
 from beamlike.model.aggregates import Aggregate
 from beamlike.runtime.binding import part_of
@@ -79,7 +80,7 @@ def bind(kinds: Mapping[str, T.DataType], aggregates: Mapping[str, Aggregate]) -
     columns = FrameColumns(schema_of(T.StructType(fields)))
     inputs: dict[str, Input] = {}
     parts = {
-        name: part_of(columns, name, wanted, inputs, read_type)
+        name: part_of(columns, name, wanted, inputs, SparkFrames().read_type)
         for name, wanted in aggregates.items()
     }
     return Bound(parts, {name: needed.dtype for name, needed in inputs.items()})

@@ -14,7 +14,7 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.spark.graph.query import Answers, Scripted
-from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
+from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage, has_fanout, output_stage
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
@@ -76,7 +76,7 @@ def run_side_by_side(
 ) -> list[PipelineRun]:
     """The same of pipelines that share nothing but the query."""
     ends = [node for pipeline in pipelines for node in pipeline.ends]
-    wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
+    wanted = [edge for pipeline in pipelines for edge in pipeline.edges]
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     spread = Spread(layers, shards, buckets, notes=True)
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)

@@ -27,15 +27,15 @@ _WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
 class TimeArithmetic(user_timers.TimeArithmetic):
     """Instants are `Timestamp`, and numbers count seconds."""
 
-    def instant(self, at: Any, argument: str) -> int:
-        return moment(at, argument).instant_ms
+    def instant(self, value: Any, argument: str) -> int:
+        return moment(value, argument).instant_ms
 
     def length(self, span: Any, argument: str) -> int:
         return in_millis(span, argument)
 
-    def in_window(self, at: int, latest: int | None) -> int:
+    def in_window(self, instant: int, latest: int | None) -> int:
         # Programs set timers to `window.end`, which is just after the last instant of the window.
-        return at - 1 if latest == at - 1 else at
+        return instant - 1 if latest == instant - 1 else instant
 
     def shown(self, millis: int) -> Timestamp:
         return Timestamp.of_millis(millis)

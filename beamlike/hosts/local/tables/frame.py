@@ -15,7 +15,7 @@ from beamlike.hosts import expressions
 from beamlike.hosts.expressions import RowChange
 from beamlike.runtime.frame_columns import no_column
 from beamlike.runtime.output import READABLE
-from beamlike.runtime.row_metadata import MARKS
+from beamlike.runtime.row_metadata import MARKS, types_in
 from beamlike.runtime.session_identity import check_renamed
 from beamlike.runtime.sql_types import type_text, usual_type
 
@@ -25,7 +25,6 @@ class MicroBatch:
     """What happens in one micro-batch, and what frames made of it so far.
 
     Args:
-        rows: What arrives at the inputs.
         moves: Where watermarks of inputs are moved to (ms).
         watermark: That of the query as it begins (ms), 0 if it has none yet.
         clock: Processing time (ms).
@@ -43,10 +42,10 @@ class MicroBatch:
 Make = Callable[[MicroBatch], pa.Table]
 
 
-def needs_spark(what: str) -> UnsupportedError:
+def needs_spark(request: str) -> UnsupportedError:
     """Why something is refused that only Spark can do."""
     return UnsupportedError(
-        f'{what} needs Spark, and this test runs without it; test with host="spark"'
+        f'{request} needs Spark, and this test runs without it; test with host="spark"'
     )
 
 
@@ -71,7 +70,6 @@ class TableFrame:
     a DataFrame has besides is refused.
 
     Args:
-        schema: The names and types of its columns.
         inputs: The inputs of the test that its rows come from.
         query: Makes its groupings: `BoundedTables`, or the streaming query of a test.
         make: Makes its rows, of which tables have the same columns.
@@ -120,8 +118,8 @@ class TableFrame:
         """
         named = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
         if not all(isinstance(name, str) for name in named):
-            what = "select of an expression of Spark"
-            return self.by_spark(what, lambda _, df: df.select(*named))
+            request = "select of an expression of Spark"
+            return self.by_spark(request, lambda _, df: df.select(*named))
         chosen = [path for name in named for path in paths_of(self.fields, name, "select")]
         return self.with_fields([(path[-1], path) for path in chosen])
 
@@ -171,19 +169,11 @@ class TableFrame:
 
         return TableFrame(schema, self.inputs, self.query, make)
 
-    def by_spark(self, what: str, change: RowChange) -> "TableFrame":
-        """Rows that the active session makes of these.
-
-        Args:
-            what: What is asked for, for the error.
-            change: The step.
-
-        Raises:
-            UnsupportedError: There is no session.
-        """
+    def by_spark(self, request: str, change: RowChange) -> "TableFrame":
+        """Rows that the active session makes of these."""
         spark = expressions.active_session()
         if spark is None:
-            raise UnsupportedError(f"{what} needs Spark, {self.query.without_spark}")
+            raise UnsupportedError(f"{request} needs Spark, {self.query.without_spark}")
         schema, make = expressions.changed_by(spark, self.fields, change)
         return TableFrame(schema, self.inputs, self.query, lambda batch: make(self.table(batch)))
 
@@ -216,12 +206,7 @@ class TableFrame:
 
 
 def paths_of(schema: pa.Schema, name: Any, argument: str) -> list[tuple[str, ...]]:
-    """The columns that are meant by a name, as paths.
-
-    Raises:
-        ColumnError: There is none.
-        UnsupportedError: It is not a name.
-    """
+    """The columns that are meant by a name, as paths."""
     if not isinstance(name, str):
         raise needs_spark(f"{argument} of an expression of Spark")
     if name == "*":
@@ -316,9 +301,7 @@ def _in_micros(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _has_finer_times(dtype: pa.DataType) -> bool:
     """Whether values of a type may have parts of a microsecond, which go."""
-    if pa.types.is_nested(dtype):
-        return any(_has_finer_times(dtype.field(index).type) for index in range(dtype.num_fields))
-    return getattr(dtype, "unit", "") == "ns"
+    return any(getattr(part, "unit", "") == "ns" for part in types_in(dtype))
 
 
 # -- values ----------------------------------------------------------------------------------
@@ -339,9 +322,7 @@ def readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _has_times(dtype: pa.DataType) -> bool:
-    if pa.types.is_nested(dtype):
-        return any(_has_times(dtype.field(index).type) for index in range(dtype.num_fields))
-    return bool(pa.types.is_timestamp(dtype) or pa.types.is_date32(dtype))
+    return any(pa.types.is_timestamp(part) or pa.types.is_date32(part) for part in types_in(dtype))
 
 
 def _unreadable(values: pa.Array) -> Mask:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import EventTimes, StageInput
-from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, usual_table
+from beamlike.hosts.local.tables.frame import Make, MicroBatch, TableFrame, readable, usual_table
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
 from beamlike.machine.events import RowProblem
 from beamlike.machine.input_clocks import FURTHEST_ZONE_HOURS, HostWatermark, is_far_ahead
@@ -83,9 +83,9 @@ def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
             "problem": [*problems, *[None] * len(moves)],
         }
         if part is not None:
-            own = table.column(part).to_pylist()
+            parts = table.column(part).to_pylist()
             known["part"] = [
-                *("" if name is None else str(name) for name in own),
+                *("" if name is None else str(name) for name in parts),
                 *[None] * len(moves),
             ]
         marks = _marks(types.marks, known, len(kinds))
@@ -231,7 +231,10 @@ def output_of(
     of_shards, of_fanout = works
     plan, received = of_shards.plan, defaultdict[int, list[bytes]](list)
     for index, packed_table in enumerate(inputs):
-        _deliver(received, packed_table.blobs(plan, index, batch))
+        for blobs in packed_table.blobs(plan, index, batch):
+            # Each is for a shard, or a group of the fanout.
+            for group, blob in zip(*(column.to_pylist() for column in blobs.columns), strict=True):
+                received[group].append(blob)
 
     report = HostReport(updates, batch.clock)
 
@@ -251,26 +254,6 @@ def output_of(
     return pa.concat_tables([OutputTable(plan).schema.empty_table(), *tables])
 
 
-def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
-    """Sort blobs by the shard, or the group of the fanout, that they are for."""
-    for rows in packed:
-        groups, blobs = (column.to_pylist() for column in rows.columns)
-        for group, blob in zip(groups, blobs, strict=True):
-            received[group].append(blob)
-
-
-@attrs.frozen
-class BoundedStage:
-    """A grouping of rows that are there at once: each shard from its first element to its end."""
-
-    works: tuple[ShardWork, FanoutWork]
-    inputs: Sequence[PackedTable]
-
-    def table(self, batch: MicroBatch) -> pa.Table:
-        """Everything that comes out, with the hidden column."""
-        return output_of(self.works, self.inputs, batch, END_OF_TIME, _no_store, _no_store)
-
-
 def _no_store(group: int) -> NoStore:
     return NoStore()
 
@@ -288,9 +271,10 @@ class BoundedTables:
     )
     """What to do where only Spark can help."""
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> BoundedStage:
-        """A grouping."""
-        return BoundedStage(works_of(plan), inputs)
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Make:
+        """What makes the rows of a grouping: each shard steps from its first element to its end."""
+        works = works_of(plan)
+        return lambda batch: output_of(works, inputs, batch, END_OF_TIME, _no_store, _no_store)
 
 
 _TABLES: Final = BoundedTables()

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import numpy as np
+
 from beamlike.errors import UnsupportedError
 
 _TIMESTAMP: Final = re.compile(
@@ -60,19 +62,10 @@ def read_timestamp(text: str) -> int | None:
 
 def _days(year: int, month: int, day: int) -> int | None:
     """Days since 1970 of a date in any year; None if there is no such date."""
-    lengths = (
-        31,
-        29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28,
-        *_AFTER_FEBRUARY,
-    )
-    if not (1 <= month <= 12 and 1 <= day <= lengths[month - 1]):
+    try:
+        return int(np.datetime64(f"{year:05}-{month:02}-{day:02}").astype(np.int64))
+    except ValueError:
         return None
-    before = year - 1
-    leaps = before // 4 - before // 100 + before // 400
-    return before * 365 + leaps + sum(lengths[: month - 1]) + day - 1 - 719_162
-
-
-_AFTER_FEBRUARY: Final = (31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def _ahead(zone: str, local: int, text: str) -> int | None:

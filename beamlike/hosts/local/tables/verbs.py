@@ -68,16 +68,16 @@ class TableFrames(Frames):
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         holds = _condition(rows, condition, "where")
         if holds is None:
-            what = f"where({condition!r}), which is more than a column of booleans,"
-            return rows.by_spark(what, lambda frames, df: frames.where(df, condition))
+            request = f"where({condition!r}), which is more than a column of booleans,"
+            return rows.by_spark(request, lambda frames, df: frames.where(df, condition))
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
 
     def rejecting(self, rows: TableFrame, reject: Mapping[str, Any]) -> TableFrame:
         meets = {reason: _condition(rows, test, "reject") for reason, test in reject.items()}
         tests = {reason: holds for reason, holds in meets.items() if holds is not None}
         if len(tests) < len(meets):
-            what = "reject= with more than columns of booleans"
-            return rows.by_spark(what, lambda frames, df: frames.rejecting(df, reject))
+            request = "reject= with more than columns of booleans"
+            return rows.by_spark(request, lambda frames, df: frames.rejecting(df, reject))
 
         def rejected(table: pa.Table) -> pa.Table:
             problems = pc.struct_field(table.column(MARKS), "problem").to_pylist()
@@ -93,16 +93,16 @@ class TableFrames(Frames):
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
         if all(isinstance(column, str) for column in columns):
             return rows.select(*columns, MARKS)
-        what = "select of an expression of Spark"
-        return rows.by_spark(what, lambda frames, df: frames.select(df, columns))
+        request = "select of an expression of Spark"
+        return rows.by_spark(request, lambda frames, df: frames.select(df, columns))
 
     def with_columns(self, rows: TableFrame, columns: Mapping[str, Any]) -> TableFrame:
         return rows.by_spark("with_columns", lambda frames, df: frames.with_columns(df, columns))
 
     def explode(self, rows: TableFrame, column: Any, as_: str) -> TableFrame:
         if not isinstance(column, str):
-            what = "explode of an expression"
-            return rows.by_spark(what, lambda frames, df: frames.explode(df, column, as_))
+            request = "explode of an expression"
+            return rows.by_spark(request, lambda frames, df: frames.explode(df, column, as_))
         field = FrameColumns(rows.fields).field(column, "column")
         check_array(column, field)
 
@@ -111,9 +111,9 @@ class TableFrames(Frames):
                 return [row | {as_: None}]
             return [row | {as_: item} for item in row[column]] or [row | {as_: None}]
 
-        others = [field for field in rows.fields if field.name not in (as_, MARKS)]
+        kept = [field for field in rows.fields if field.name not in (as_, MARKS)]
         item = pa.field(as_, field.type.value_type)
-        schema = pa.schema([*others, item, rows.fields.field(MARKS)])
+        schema = pa.schema([*kept, item, rows.fields.field(MARKS)])
         full = rows.changed(
             lambda table: _left_out(table, (bool(row[column]) for row in table.to_pylist()))
         )
@@ -145,9 +145,9 @@ class TableFrames(Frames):
 
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         first = packed[0].rows
-        stage = first.query.stage(plan, packed)
+        make = first.query.stage(plan, packed)
         inputs = frozenset[str]().union(*(table.rows.inputs for table in packed))
-        return TableFrame(OutputTable(plan).schema, inputs, first.query, stage.table)
+        return TableFrame(OutputTable(plan).schema, inputs, first.query, make)
 
     def result(self, frame: TableFrame) -> Any:
         return frame if frame.isStreaming else table_of(frame)
@@ -156,9 +156,9 @@ class TableFrames(Frames):
         return rows.changed(lambda table: table.filter(_kind(table).is_null())).drop(MARKS)
 
     def everything(self, rows: TableFrame) -> TableFrame:
-        own = (field for field in rows.fields if field.name != MARKS)
+        fields = (field for field in rows.fields if field.name != MARKS)
         dropped = rows.fields.field(MARKS).type.field("dropped").type
-        schema = pa.schema([*own, pa.field("dropped", dropped)])
+        schema = pa.schema([*fields, pa.field("dropped", dropped)])
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)
@@ -189,11 +189,11 @@ class TableFrames(Frames):
         name: str,
         structs: Mapping[str, pa.Schema],
     ) -> TableFrame:
-        own = structs[name].names
+        names = structs[name].names
 
         def tag(row: Row) -> list[Row]:
             key = {shown: row[known] for shown, known in shared.items()}
-            return [key | {name: {column: row[column] for column in own}, MARKS: row[MARKS]}]
+            return [key | {name: {column: row[column] for column in names}, MARKS: row[MARKS]}]
 
         keys = [rows.fields.field(known).with_name(shown) for shown, known in shared.items()]
         lists = [pa.field(other, pa.struct(list(row_type))) for other, row_type in structs.items()]
@@ -210,6 +210,10 @@ class TableFrames(Frames):
         rest = [name for name in rows.columns if name in of_a_pane]
         (left, of_left), (right, of_right) = sides.items()
 
+        def is_kept(left: bool, right: bool) -> bool:
+            sides = {"inner": left and right, "left": left, "right": right, "full": left or right}
+            return sides[how]
+
         def paired(row: Row) -> list[Row]:
             fixed = {name: row[name] for name in (*keys, *rest, MARKS)}
             return [
@@ -218,7 +222,7 @@ class TableFrames(Frames):
                 | {name: other and other[name] for name in of_right}
                 for left_row in row[left] or [None]
                 for other in row[right] or [None]
-                if not _is_data(row) or _is_kept(left_row is not None, other is not None, how)
+                if not _is_data(row) or is_kept(left_row is not None, other is not None)
             ]
 
         fields = [rows.fields.field(name) for name in keys]
@@ -248,17 +252,17 @@ class TableFrames(Frames):
     def with_side_column(
         self, rows: TableFrame, side: str, row_type: pa.Schema, pane_before: str | None
     ) -> TableFrame:
-        own = [field for field in rows.fields if field.name != MARKS]
-        more = [pa.field(side, pa.list_(pa.struct(list(row_type))))]
+        fields = [field for field in rows.fields if field.name != MARKS]
+        added = [pa.field(side, pa.list_(pa.struct(list(row_type))))]
         if pane_before is not None:
-            more.append(rows.fields.field("pane").with_name(pane_before))
-        schema = pa.schema([*own, *more, rows.fields.field(MARKS)])
+            added.append(rows.fields.field("pane").with_name(pane_before))
+        schema = pa.schema([*fields, *added, rows.fields.field(MARKS)])
         return rows.rewritten(schema, lambda row: [row | {str(pane_before): row.get("pane")}])
 
     def with_its_pane(self, table_frame: TableFrame, pane_before: str) -> TableFrame:
-        own = [column for column in table_frame.columns if column != pane_before]
+        kept = [column for column in table_frame.columns if column != pane_before]
         return table_frame.with_fields(
-            [(column, (pane_before,) if column == "pane" else (column,)) for column in own]
+            [(column, (pane_before,) if column == "pane" else (column,)) for column in kept]
         )
 
 
@@ -269,10 +273,6 @@ def _kind(table: pa.Table) -> pa.ChunkedArray:
 def _is_data(row: Row) -> bool:
     """Whether a row is a row of the user's."""
     return row[MARKS] is None or row[MARKS]["kind"] is None
-
-
-def _is_kept(left: bool, right: bool, how: How) -> bool:
-    return {"inner": left and right, "left": left, "right": right, "full": left or right}[how]
 
 
 def _left_out(table: pa.Table, holds: Any) -> pa.Table:

@@ -8,8 +8,8 @@ and Spark sees one operator after the other.
 
 What travels, and what steps it, is in `beamlike.runtime.graph`. Read in this order: `stages` (from
 a layer to the next, as functions that Spark calls), `scripts` (scripts as mail), `job` (scripts
-that end, in one batch job), `query` (the whole, and scripts played on it), `rows` (elements as rows
-of a schema), `reading` (rows as elements), `frames` (DataFrames as sources and as what comes out),
-`known` (side inputs that are computed before), `result_frame` (a collection as a DataFrame),
-`checkpoint` (what a pipeline restarts from), `running` (a pipeline that reads and writes them).
+that end, in one batch job), `query` (the whole, and scripts played on it), `element_rows` (elements
+as rows of a schema), `reading` (rows as elements), `frames` (DataFrames as sources and collections
+as DataFrames, and side inputs that are computed before), `checkpoint` (what a pipeline restarts
+from), `running` (a pipeline that reads and writes them).
 """

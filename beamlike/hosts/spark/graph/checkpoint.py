@@ -10,7 +10,7 @@
 
 import json
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -40,9 +40,7 @@ class Known:
     """A node as a checkpoint knows it.
 
     Args:
-        number: Its place in the pipeline.
         label: Its full label, without the lines of functions: these change when nothing else does.
-        state: Whether it keeps state.
         words: What that depends on, see `Plan.identity`; empty if it keeps none, or if it was not
             noted.
     """
@@ -71,10 +69,6 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
 
     Args:
         lines: Of the text ``nodes``.
-        path: The folder that it is in.
-
-    Raises:
-        StateError: A line has none; names it.
     """
     nodes = []
     for number, line in enumerate(lines, 1):
@@ -104,14 +98,6 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
 
     Only nodes that keep state decide. What may change of one in the same place is in
     `beamlike.runtime.changes`.
-
-    Args:
-        before: The nodes of the pipeline that wrote it.
-        now: Those of the pipeline that is to restart from it.
-        path: Its folder.
-
-    Raises:
-        StateError: Naming each difference.
     """
     had, has = _keeping(before), _keeping(now)
     if had == has:
@@ -133,29 +119,18 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
 
 
 def _check_words(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
-    changes = [
-        f"{label!r}, {change}"
-        for label, had, has in _both_words(before, now)
-        for change in refused(had, has)
-    ]
+    words, changes = {node.number: node.words for node in before}, list[str]()
+    for node in now:
+        had = words.get(node.number)
+        if node.words and had:
+            check_layout(had, node.words)
+            changes += (f"{node.label!r}, {change}" for change in refused(had, node.words))
     if changes:
         raise StateError(
             f"the checkpoint {path!r} has state that this pipeline cannot continue:\n  "
             + "\n  ".join(changes)
             + _ADVICE
         )
-
-
-def _both_words(
-    before: Sequence[Known], now: Sequence[Known]
-) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
-    """Of each node that keeps state its label, and its words then and now."""
-    words = {node.number: node.words for node in before}
-    for node in now:
-        had = words.get(node.number)
-        if node.words and had:
-            check_layout(had, node.words)
-            yield node.label, had, node.words
 
 
 def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
@@ -174,9 +149,6 @@ class PipelineCheckpoint:
     """The folder of a pipeline.
 
     Args:
-        spark: The session that reads and writes it.
-        path: Its name.
-        layers: The pipeline.
         shards: The groups of Spark that share the keys of a layer.
     """
 
@@ -200,11 +172,7 @@ class PipelineCheckpoint:
         return f"{self.path}/nodes"
 
     def prepare(self) -> None:
-        """Have everything there before the query starts, or restarts.
-
-        Raises:
-            StateError: It belongs to another pipeline.
-        """
+        """Have everything there before the query starts, or restarts."""
         now = nodes_of(self.layers, self.shards)
         before = None
         # A start that broke off may have left messages, all or some: no query has read them.

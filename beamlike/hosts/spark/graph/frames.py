@@ -1,7 +1,11 @@
-"""DataFrames as sources of a pipeline, and its collections as DataFrames."""
+"""DataFrames as sources of a pipeline, and its collections as DataFrames.
+
+Side inputs that come to an end Spark computes before the query that looks there.
+"""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
 
 import attrs
 import pyarrow as pa
@@ -12,9 +16,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
+from beamlike.hosts.spark.graph.element_rows import ElementColumns
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
-from beamlike.hosts.spark.graph.rows import ElementColumns
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
     MESSAGE,
@@ -24,8 +28,8 @@ from beamlike.hosts.spark.graph.stages import (
     Shows,
     sender,
 )
-from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
+from beamlike.hosts.spark.sql_columns import type_of
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import tune_worker_process
@@ -37,7 +41,8 @@ from beamlike.machine.input_clocks import (
     is_far_ahead,
 )
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Node, ReadNode, StatefulNode
+from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode, rebuilt
+from beamlike.runtime.graph.known_sides import computable_first, known
 from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
@@ -58,11 +63,9 @@ class Frame:
     """A DataFrame whose rows are elements.
 
     Args:
-        rows: Batch or streaming.
         timestamp: The column of event time; None: the minimum timestamp, for a batch.
         clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
-        coder: How these were encoded.
         part: The column that names the part of a stream that a row is of; None: it has none.
     """
 
@@ -74,12 +77,7 @@ class Frame:
     part: str | None = None
 
     def entry(self, layers: Layers, node: int) -> Entry:
-        """Its rows on their way into a pipeline, from this node.
-
-        Raises:
-            ColumnError: A column is missing, has a type that does not fit, or a name that is
-                needed here.
-        """
+        """Its rows on their way into a pipeline, from this node."""
         rows = self.rows
         for name in (AT, AHEAD):
             if name in rows.columns:
@@ -146,7 +144,8 @@ def stream_messages(
     by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
-        entries.append(Entry(_ticked(spark, layers, every_ms)))
+        (blob,) = layers.sent(Mail())
+        entries.append(Entry(ticks(spark, every_ms).select(F.lit(blob).alias("blob"))))
     observed = [
         Observed(
             number, node.label if names is None else names(node), isinstance(node, StatefulNode)
@@ -193,19 +192,10 @@ def _silences_ms(layers: Layers) -> list[int]:
     ]
 
 
-def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
-    (blob,) = layers.sent(Mail())
-    return ticks(spark, every_ms).select(F.lit(blob).alias("blob"))
-
-
 def bounded_messages(
     spark: "SparkSession", layers: Layers, shards: int, shows: Shows | RowsOfEdge
 ) -> "DataFrame":
-    """What leaves a pipeline over data that ends: everything happens in one step.
-
-    Raises:
-        UnsupportedError: A source is a script of a stream.
-    """
+    """What leaves a pipeline over data that ends: everything happens in one step."""
     unbounded = [
         node.label
         for node in layers.sources
@@ -221,6 +211,44 @@ def bounded_messages(
     created = spark.createDataFrame(blobs, MESSAGE)
     entries = [*(frame.entry(layers, number) for number, frame in frames), Entry(created)]
     return stepped_through(entries, Spread(layers, shards, 1, bounded=True), shows=shows)
+
+
+def with_known_side_inputs(
+    spark: "SparkSession", layers: Layers, shards: int
+) -> tuple[Layers, dict[Node, Node], list[tuple[Layers, Mail]]]:
+    """Compute the side inputs that can be known before a query runs, in a job of their own.
+
+    Returns:
+        The graph in which these side inputs are known, what stands there for each node, and what
+        the job left, with its layers; the same graph and nothing, if there are none.
+    """
+    read = {edge.node for node in layers.nodes for edge in node.sources}
+    ends = [node for node in layers.nodes if node not in read]
+    ends += (edge.node for edge in layers.wanted if edge.node in read)
+    nodes = computable_first(ends, _comes_to_end)
+    if not nodes:
+        return layers, {node: node for node in layers.nodes}, []
+    sides = [*dict.fromkeys(edge for node in nodes for edge in node.sources[1:])]
+    first = Layers.of([], sides, clock_of)
+    left = bounded_messages(spark, first, shards, ()).where("blob is not null").select("blob")
+    mail = Mail.opened(bytes(blob) for (blob,) in left.collect())
+
+    def panes_of(edge: Edge) -> list[bytes]:
+        number = first.edge_number[edge]
+        return (
+            [envelope.blob for envelope in mail.bundles[number].sent]
+            if number in mail.bundles
+            else []
+        )
+
+    new = rebuilt(ends, {node: known(node, panes_of, first.wire) for node in nodes})
+    wanted = [Edge(new[edge.node], edge.tag) for edge in layers.wanted]
+    rest = Layers.of([new[end] for end in ends], wanted, clock_of)
+    return rest, new, [(first, mail)]
+
+
+def _comes_to_end(source: ReadNode) -> bool:
+    return not streams(source) if isinstance(source.origin, Frame) else source.bounded
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
@@ -248,9 +276,7 @@ class Shown:
     """The elements of a wanted edge as rows of a schema.
 
     Args:
-        columns: Those of the schema.
         coder: How the elements are encoded, where the rows hold their bytes.
-        words: The schema in Spark's words.
     """
 
     columns: ElementColumns
@@ -259,24 +285,13 @@ class Shown:
 
     @classmethod
     def of(cls, schema: str | Coder, owner: str) -> Self:
-        """The rows of a schema, or of encoded elements.
-
-        Args:
-            owner: Who wants them, for messages.
-
-        Raises:
-            PipelineError: It is not a schema.
-        """
+        """The rows of a schema, or of encoded elements."""
         coder = schema if isinstance(schema, Coder) else None
         words = ENCODED if isinstance(schema, Coder) else schema
         return cls(ElementColumns.of(words, owner), coder, words)
 
     def table(self, values: Sequence[Any]) -> pa.Table:
-        """Elements as rows.
-
-        Raises:
-            PipelineError: One does not fit the schema.
-        """
+        """Elements as rows."""
         if self.coder is not None:
             values = [(self.coder.encode(value),) for value in values]
         return self.columns.table(values)
@@ -299,3 +314,53 @@ def _unpack(batches: Batches) -> Batches:
     for batch in batches:
         for blob in batch.column("blob"):
             yield from table_in(blob.as_buffer()).to_batches()
+
+
+def frame_of(
+    spark: "SparkSession",
+    edge: Edge,
+    schema: str | Coder,
+    *,
+    shards: int,
+    wake_every_ms: int,
+) -> "DataFrame":
+    """The elements of an edge as rows, in one query: streaming if a source is.
+
+    Args:
+        schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
+            another tuple with its columns; any other element is the only column.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
+    """
+    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
+    shown = Shown.of(schema, owner)
+    if not is_stream(layers):
+        rows = shown.rows_of(layers.edge_number[edge])
+        return bounded_messages(spark, layers, shards, rows)
+    layers, _, _ = with_known_side_inputs(spark, layers, shards)
+    (edge,) = layers.wanted
+    still = [node.label for node in layers.sources if not streams(node)]
+    if still:
+        stream = next(node.label for node in layers.sources if streams(node))
+        raise UnsupportedError(
+            f"{still[0]!r} comes to an end and {stream!r} is a stream; Spark cannot read both in "
+            "one query of a DataFrame: write the result with WriteRows(...) and run() the "
+            "pipeline, or read the first one as a stream too"
+        )
+    return stream_messages(
+        spark,
+        layers,
+        shown.rows_of(layers.edge_number[edge]),
+        shards=shards,
+        wake_every_ms=wake_every_ms,
+        names=_name_of,
+    )
+
+
+_asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
+"""How many DataFrames are based on a node."""
+
+
+def _name_of(node: Node) -> str:
+    """A name for what a node counts: another one in each DataFrame, since two may be united."""
+    _asked[node] = number = _asked.get(node, 0) + 1
+    return node.label if number == 1 else f"{node.label} {number}"

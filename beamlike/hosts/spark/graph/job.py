@@ -36,12 +36,7 @@ _STEPPED: Final = f"{_STEP}, {MESSAGE}"
 
 
 def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail]) -> Iterator[Mail]:
-    """What leaves a pipeline in each step, from what enters it.
-
-    Args:
-        spark: The session of the job.
-        mails: What enters it, step by step.
-    """
+    """What leaves a pipeline in each step, from what enters it."""
     layers = spread.layers
     sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)

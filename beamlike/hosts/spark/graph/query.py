@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import count
@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
-from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
+from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
@@ -36,9 +36,12 @@ from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.processor import GroupProcessor, at_once
 from beamlike.hosts.spark.requirements import PARTITIONS
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
+from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.input_clocks import StageClock
+from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
@@ -46,8 +49,10 @@ from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
+from beamlike.runtime.graph.scripted import ScriptedNode, Stage, played
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
+from beamlike.runtime.script import Run, Script
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 
 if TYPE_CHECKING:
@@ -76,7 +81,6 @@ def stepped_through(
     """What leaves a pipeline, `LEFT` or the rows of an edge, from what enters it: one query.
 
     Args:
-        entries: What enters it.
         shows: The edges whose elements are wanted as rows; or the only one, and nothing else is.
         observed: The nodes whose counts Spark's progress is to show.
     """
@@ -129,7 +133,6 @@ class Scripted:
     """A pipeline whose sources have scripts.
 
     Args:
-        ends: The nodes that are to be reached.
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
         kept: The outputs that come to the driver; None: all.
@@ -146,11 +149,16 @@ class Scripted:
         return self.kept is None
 
     @property
+    def edges(self) -> list[Edge]:
+        """The outputs of its graph: those that are read, the main ones, and the wanted ones."""
+        nodes = in_order(self.ends)
+        read = [edge for node in nodes for edge in node.sources]
+        return list(dict.fromkeys([*map(Edge, nodes), *read, *self.wanted]))
+
+    @property
     def shown(self) -> list[Edge]:
         """The outputs whose elements come to the driver."""
-        kept = self.kept
-        edges = edges_of(self.ends, self.wanted)
-        return edges if kept is None else [edge for edge in edges if edge in kept]
+        return [edge for edge in self.edges if self.kept is None or edge in self.kept]
 
 
 def run_pipelines_on_spark(
@@ -162,9 +170,6 @@ def run_pipelines_on_spark(
 
     What comes out is that of `beamlike.hosts.in_process.run_pipeline`, and so is what is
     known of the inside of groupings: the workers note it.
-
-    Args:
-        pipelines: They share nothing but the query.
 
     Raises:
         TransformError: A function of the user's raised.
@@ -186,6 +191,28 @@ def run_pipelines_on_spark(
         for mail in mails_of(layers, *answers.sources):
             answers.add(play(mail))
     return answers.runs()
+
+
+def replay_on_spark(
+    stages: Sequence[tuple[Stage, CombineFn | None, Script]],
+    spark: "SparkSession | None" = None,
+    *,
+    on_error: OnFailure = OnFailure.FAIL,
+) -> list[Run]:
+    """Run many scripts side by side in one streaming query, step n of all in one micro-batch.
+
+    Returns what `run_in_memory` returns for each, without trace: see `played`.
+
+    Args:
+        spark: The session; None takes the active one or starts one.
+    """
+
+    def run(nodes: Sequence[ScriptedNode]) -> list[PipelineRun]:
+        pipelines = [Scripted([node], kept=frozenset(), notes=True) for node in nodes]
+        session = spark or local_session("beamlike replay")
+        return run_pipelines_on_spark(pipelines, session, shards=1)
+
+    return played(stages, run, on_error)
 
 
 class Answers:
@@ -224,16 +251,13 @@ class Answers:
         for number, of_node in report.metrics.by_step().items():
             label = layers.nodes[int(number)].label
             self._record_of[int(number)].metrics.merge(of_node.of_step(label))
-        self._note(report.traces)
+        traces_of: dict[int, list[ShardTrace]] = defaultdict(list)
+        for trace in report.traces:
+            traces_of[trace.node].append(trace)
+        for node, traces in traces_of.items():
+            if node in self._inside:
+                self._inside[node].add(step, traces)
         self._steps += 1
-
-    def _note(self, noted: Iterable[ShardTrace]) -> None:
-        of_node: dict[int, list[ShardTrace]] = defaultdict(list)
-        for trace in noted:
-            of_node[trace.node].append(trace)
-        for number, traces in of_node.items():
-            if number in self._inside:
-                self._inside[number].add(self._steps, traces)
 
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""

@@ -45,7 +45,6 @@ class Reader:
     """Makes elements of the rows of a source.
 
     Args:
-        node: The number of the source.
         timestamp: The column of event time; None: the rows have none.
         streaming: Whether the rows say how far event time has come.
         part: The column that names the part of the source that a row is of; None: it has none.
@@ -72,18 +71,18 @@ class Reader:
         return mail
 
     def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
-        at, ahead = batch.column(AT), batch.column(AHEAD)
+        instants, ahead = batch.column(AT), batch.column(AHEAD)
         rows = RowColumns(canonical(batch.drop_columns([AT, AHEAD])))
-        known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False)))
+        known = pc.and_(instants.is_valid(), pc.invert(ahead.fill_null(False)))
         unit = self.layers.resolution
-        times = at.fill_null(unit.earliest).to_numpy()
+        times = instants.fill_null(unit.earliest).to_numpy()
         lost = list[Drop]()
         if not pc.all(known, min_count=0).as_py():
             places = np.nonzero(~known.to_numpy(zero_copy_only=False))[0].tolist()
             lost = [
                 self._untimely(rows.named(place), is_ahead=ahead[place].as_py()) for place in places
             ]
-            rows, times = RowColumns(rows.batch.filter(known)), at.filter(known).to_numpy()
+            rows, times = RowColumns(rows.batch.filter(known)), instants.filter(known).to_numpy()
         if self.streaming:
             mail.reached += self._reached(rows, times)
             if len(rows):
@@ -132,11 +131,11 @@ class Reader:
         """What the event times of rows say."""
         last = int(np.argmax(times))
         least, greatest = int(times.min()), int(times[last])
-        words = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
+        row_text = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
         clock = self._clock()
         if greatest - least <= clock.delay:  # no gap between them is large enough for a jump
-            return Delivered(self.node, [(least, greatest)], words)
-        return delivered_by(self.node, times, words)
+            return Delivered(self.node, [(least, greatest)], row_text)
+        return delivered_by(self.node, times, row_text)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
         name = str(self.timestamp)

@@ -14,8 +14,8 @@ from beamlike.hosts.spark.graph.frames import (
     bounded_messages,
     stream_messages,
     waits_for_clock,
+    with_known_side_inputs,
 )
-from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
@@ -42,9 +42,7 @@ class Sink:
     """Where the elements of an edge go, as rows of a schema.
 
     Args:
-        edge: Whose elements.
         schema: The Spark schema of the rows, or how they are encoded.
-        write: What is called with them.
         label: The full name of the transform that writes them.
     """
 
@@ -118,9 +116,6 @@ class PipelineQuery:
         ``processAllAvailable`` waits for a query to be idle. One that is woken more often than its
         micro-batches take never is: of that one a micro-batch is waited for that begins from now on
         and has nothing but the call to wake up.
-
-        Raises:
-            StreamingQueryException: The query failed.
         """
         asked_ms = wall_clock_ms()
         while self._is_woken and self.query.isActive:
@@ -155,7 +150,6 @@ def start(
 
     Args:
         layers: The pipeline; the wanted edges are those of the sinks.
-        sinks: Where elements go.
         checkpoint: The folder that the query restarts from.
         trigger: As Spark's ``trigger`` takes it.
         wake_every_ms: How often a query that waits on processing time gets a micro-batch without
@@ -169,7 +163,7 @@ def start(
     notice_partitions(spark, shards)
     folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
-    own = spark.readStream.schema(MESSAGE).parquet(folder.messages)
+    messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
     shown = _shown(sinks)
     left = stream_messages(
         spark,
@@ -177,7 +171,7 @@ def start(
         _shows(layers, shown),
         shards=shards,
         wake_every_ms=wake_every_ms,
-        others=own,
+        others=messages,
     )
     run_report = RunReport()
 

@@ -4,18 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from beamlike.machine.input_clocks import ShardWatermark
-from beamlike.model.graph import Edge, Node, ReadNode, in_order
+from beamlike.model.graph import ReadNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.scripts import steps_of
-
-
-def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
-    """The outputs of a graph: those that are read, the main ones, and the wanted ones."""
-    nodes = in_order(ends)
-    read = [edge for node in nodes for edge in node.sources]
-    return list(dict.fromkeys([*map(Edge, nodes), *read, *wanted]))
 
 
 def mails_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mail]:

@@ -59,10 +59,6 @@ def fused_stage(
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
     Output: `SENT`, or `SPREAD` where some grouping of the next layer has a fanout.
-
-    Args:
-        layer: The layer before.
-        take: Reads what comes; by default mail.
     """
     ids, taking = spread.ids, take or mail_in
     spreads = has_fanout(spread.layers, layer)
@@ -121,9 +117,6 @@ class RowsOfEdge:
     """What makes rows of the elements of an edge, and columns of lists of these rows.
 
     Args:
-        edge: Its number.
-        table: Makes rows of elements.
-        lists: The type of a list of rows.
         schema: The column of these lists, `ROWS`.
     """
 

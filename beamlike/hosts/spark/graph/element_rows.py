@@ -20,7 +20,6 @@ from beamlike.model.time import show_instant
 
 _WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
-_NESTED: Final = (T.ArrayType, T.MapType, T.StructType)
 _DAY_MS: Final = 86_400_000
 _FIRST_MS: Final = -62_135_596_800_000  # the year 1
 _AFTER_LAST_MS: Final = 253_402_300_800_000  # the year 10000
@@ -37,11 +36,6 @@ class ElementColumns:
     A column of times takes ``datetime`` and Beam's ``Timestamp``, one of lengths of time
     ``timedelta`` and Beam's ``Duration``. A number is refused there, because it may count seconds
     or milliseconds.
-
-    Args:
-        schema: The columns.
-        arrow: The same for Arrow.
-        owner: Who writes them, for messages.
     """
 
     schema: T.StructType
@@ -49,13 +43,9 @@ class ElementColumns:
     owner: str
 
     @classmethod
-    def of(cls, words: Any, owner: str) -> Self:
-        """The columns of a schema in words, as DDL.
-
-        Raises:
-            PipelineError: The words are not a schema.
-        """
-        return cls.typed(_read_schema(words, owner), owner)
+    def of(cls, ddl: Any, owner: str) -> Self:
+        """The columns of a schema in words, as DDL."""
+        return cls.typed(_read_schema(ddl, owner), owner)
 
     @classmethod
     def typed(cls, schema: T.StructType, owner: str) -> Self:
@@ -63,12 +53,7 @@ class ElementColumns:
         return cls(schema, to_arrow_schema(schema, **IN_UTC), owner)
 
     def table(self, elements: Sequence[Any]) -> pa.Table:
-        """Elements as rows.
-
-        Raises:
-            PipelineError: An element is not a row of these columns, or a value does not fit its
-                column. Says which.
-        """
+        """Elements as rows."""
         names = self.schema.fieldNames()
         rows = elements
         if set(map(type, elements)) != {tuple} or set(map(len, elements)) != {len(names)}:
@@ -116,11 +101,7 @@ class ElementColumns:
             raise
 
     def _check(self, field: T.StructField, value: Any, element: Any, arrow: pa.DataType) -> None:
-        """Refuse a value that is not for this column.
-
-        Raises:
-            PipelineError: It is not.
-        """
+        """Refuse a value that is not for this column."""
         fit = _fitting(field.dataType, {type(value)})
         try:
             if not field.nullable and value is None:
@@ -141,26 +122,24 @@ class ElementColumns:
         )
 
 
-def _read_schema(words: Any, owner: str) -> T.StructType:
+def _read_schema(ddl: Any, owner: str) -> T.StructType:
     example = 'write it as "user string, n long"'
-    if not isinstance(words, str):
-        raise PipelineError(f"{owner}: a schema is a text, got {words!r}; {example}")
+    if not isinstance(ddl, str):
+        raise PipelineError(f"{owner}: a schema is a text, got {ddl!r}; {example}")
     try:
-        dtype = T.DataType.fromDDL(words)
+        dtype = T.DataType.fromDDL(ddl)
     except PySparkException as error:
         first = next(iter(str(error).strip().splitlines()), "")
         raise PipelineError(
-            f"{owner}: Spark cannot read the schema {words!r}; {example}; it says: {first}"
+            f"{owner}: Spark cannot read the schema {ddl!r}; {example}; it says: {first}"
         ) from error
     if not isinstance(dtype, T.StructType):
-        raise PipelineError(f"{owner}: a schema names its columns, got {words!r}; {example}")
+        raise PipelineError(f"{owner}: a schema names its columns, got {ddl!r}; {example}")
     return dtype
 
 
 def _fitting(dtype: T.DataType, classes: set[type]) -> Callable[[Any], Any] | None:
     """What makes values of these types fit a column; None if they go in as they are."""
-    if isinstance(dtype, _NESTED):
-        return lambda value: _fit(value, dtype)
     if classes <= _AS_THEY_ARE.get(type(dtype), _NONE):
         return None
     return lambda value: _fit(value, dtype)
@@ -178,11 +157,7 @@ _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
 
 
 def _fit(value: Any, dtype: T.DataType) -> Any:
-    """A value as it goes into a column.
-
-    Raises:
-        _Unfit: It would become another one there.
-    """
+    """A value as it goes into a column."""
     if value is None:
         return None
     match dtype:
@@ -204,7 +179,10 @@ def _fit(value: Any, dtype: T.DataType) -> Any:
     if _is_float(value) and isinstance(dtype, _WHOLE):
         raise _Unfit("declare double, or write round(...)")
     if _is_float(value) and isinstance(dtype, T.FloatType):
-        return _fit_float(value)
+        try:
+            pack("<f", value)  # which, unlike Arrow, says so
+        except OverflowError:
+            raise _Unfit("declare double: it would be infinite") from None
     if isinstance(dtype, T.BinaryType) and isinstance(value, str):
         raise _Unfit("declare string, or write encode()")
     if isinstance(dtype, T.StringType) and not isinstance(value, str):
@@ -262,14 +240,6 @@ def _fit_time(value: Any, dtype: T.DataType) -> Any:
             "there, or declare long and give the milliseconds"
         )
     return value.instant_ms // _DAY_MS if isinstance(dtype, T.DateType) else value.micros
-
-
-def _fit_float(value: Any) -> Any:
-    try:
-        pack("<f", value)  # which, unlike Arrow, says so
-    except OverflowError:
-        raise _Unfit("declare double: it would be infinite") from None
-    return value
 
 
 def _is_float(value: Any) -> bool:

@@ -68,7 +68,6 @@ def cells(rows: "pa.Table", *, instants_as_text: bool) -> Iterator[tuple[Any, ..
     """The rows as statements take them.
 
     Args:
-        rows: The rows.
         instants_as_text: Dates, times and decimals are texts: instants in UTC, as ISO 8601.
     """
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from beamlike.hosts.landing.landed_columns import backquoted
 from beamlike.hosts.pyspark_types import schema_of, spark_type, types_in
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import TO_JSON
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def column(name: str) -> "Column":
     """The column of exactly this name, dots and backticks included."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(backquoted(name))
 
 
 def mark(field: str) -> "Column":
@@ -38,11 +39,7 @@ def columns_of(df: "DataFrame") -> FrameColumns:
 
 
 def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
-    """The type of a column, which has to be there once.
-
-    Raises:
-        ColumnError: It is not a name, or no column has it, or several have.
-    """
+    """The type of a column, which has to be there once."""
     columns_of(df).field(name, argument)
     return df.schema[name].dataType
 
@@ -117,11 +114,7 @@ def _items_of(value: "Column", struct: T.StructType) -> list[tuple["Column", T.D
 
 
 def as_json(row: Mapping[str, tuple["Column", T.DataType]]) -> "Column":
-    """A row as `beamlike.runtime.json_rows` writes it.
-
-    Args:
-        row: By name each value, and its type.
-    """
+    """A row as `beamlike.runtime.json_rows` writes it."""
     fields = (_with_entries(value, dtype).alias(name) for name, (value, dtype) in row.items())
     return F.to_json(F.struct(*fields), dict(TO_JSON))
 

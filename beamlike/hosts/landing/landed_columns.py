@@ -52,10 +52,7 @@ class LandedColumns:
     """The columns of a micro-batch, by what they are.
 
     Attributes:
-        rendering: How the rows say what they change.
-        key: The columns of the key.
         users: The columns that land under their own names.
-        has_pane: Whether the rows have their pane.
         has_dropped: Whether rows that were dropped are among them.
         own: What the table calls the columns of its own.
     """
@@ -69,34 +66,25 @@ class LandedColumns:
 
     @classmethod
     def of(
-        cls, schema: "pa.Schema", key: Sequence[str], what: str = "upsert_into"
+        cls, schema: "pa.Schema", key: Sequence[str], owner: str = "upsert_into"
     ) -> "LandedColumns":
-        """The columns of these rows.
-
-        Args:
-            schema: The columns with their types.
-            key: Those of the key.
-            what: Who writes them, for errors.
-
-        Raises:
-            ColumnError: One is missing, or may be the grouping's and may be the user's.
-        """
+        """The columns of these rows."""
         for name in (*key, "window"):
             if name not in schema.names:
-                check_renamed(f"{what} key", name, schema.names)
+                check_renamed(f"{owner} key", name, schema.names)
                 raise ColumnError(
-                    f"{what}: there is no column {name!r}; the rows have "
+                    f"{owner}: there is no column {name!r}; the rows have "
                     f"{', '.join(map(repr, schema.names))}. A result is known by its key and "
                     "window: keep these columns"
                 )
         if not _is_span(schema.field("window").type):
             raise ColumnError(
-                f"{what}: the column 'window' is {schema.field('window').type}, and not the "
+                f"{owner}: the column 'window' is {schema.field('window').type}, and not the "
                 "window of a grouping, a struct of start and end; give the grouping's back its name"
             )
         candidates = {name for name in _IS_OWN if name in schema.names and name not in key}
         candidates = {name for name in candidates if _IS_OWN[name](schema.field(name).type)}
-        rendering = _rendering(schema.names, candidates, what)
+        rendering = _rendering(schema.names, candidates, owner)
         # Two columns of a changelog, and no more, are the grouping's.
         grouping = {"window", *(candidates & {"pane", "dropped"}), *_CHANGES[rendering]}
         users = tuple(name for name in schema.names if name not in grouping)
@@ -119,7 +107,7 @@ _CHANGES: Final[Mapping[Rendering, tuple[str, ...]]] = {
 """The columns that say what a row changes."""
 
 
-def _rendering(names: Sequence[str], candidates: Collection[str], what: str) -> Rendering:
+def _rendering(names: Sequence[str], candidates: Collection[str], owner: str) -> Rendering:
     """How rows say what they change.
 
     A grouping puts these columns behind its pane; results of the user's are before it.
@@ -142,7 +130,7 @@ def _rendering(names: Sequence[str], candidates: Collection[str], what: str) -> 
     for name in unclear:
         if name in candidates:
             raise ColumnError(
-                f"{what}: the column {name!r} may be what the grouping says of a row, and may "
+                f"{owner}: the column {name!r} may be what the grouping says of a row, and may "
                 "be a result of yours, since it stands before the column 'pane'. If it is yours, "
                 f"rename it: withColumnRenamed({name!r}, ...); if it is the grouping's, select it "
                 "after 'pane'"
