@@ -43,17 +43,17 @@ from beamlike.model.resolution import (
     finest,
     finest_of,
 )
-from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import DurationLike, duration_us, without_unit
-from beamlike.model.trigger_base import continuation
-from beamlike.model.triggers import DefaultTrigger, Trigger
-from beamlike.model.validation import (
+from beamlike.model.strategy_parts import (
+    StrategyParts,
     check_comes_out,
     check_retained,
     check_unchanged,
     check_without_accumulation,
     check_without_lateness,
 )
+from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.trigger_base import continuation
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 

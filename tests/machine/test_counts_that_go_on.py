@@ -14,10 +14,10 @@ from beamlike.model.combine import Count
 from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import trigger_of
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, lets_go
 from beamlike.model.trigger_base import continuation
-from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,

@@ -17,8 +17,14 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError, StateError
-from beamlike.model.coders import BytesCoder, StrUtf8Coder
-from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
+from beamlike.model.coders import (
+    BigIntegerCoder,
+    BooleanCoder,
+    BytesCoder,
+    FloatCoder,
+    StrUtf8Coder,
+    VarIntCoder,
+)
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.changes import resolution_in
 from beamlike.runtime.graph.wire import Wire
