@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from beamlike.errors import BeamlikeError, WatermarkError
 from beamlike.model.combine import Stamped
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_instant
@@ -77,31 +78,29 @@ class AdvanceClock:
 Event = Bundle | AdvanceWatermark | AdvanceClock
 
 
-def going_back(
-    move: AdvanceWatermark | AdvanceClock, stands_at: int, side_at: int | None = None
-) -> str | None:
-    """Why a clock cannot be moved like that, in a sentence; None if it can.
+def refuse_going_back(
+    move: AdvanceWatermark | AdvanceClock,
+    stands_at: int,
+    side_at: int | None = None,
+    error: type[BeamlikeError] = WatermarkError,
+) -> None:
+    """Refuse a move of a clock that would go back.
 
     Args:
-        stands_at: Where the clock in question stands (ms).
-        side_at: Where the watermark of a side input stands (ms), None if there is none.
+        stands_at: Where the clock in question stands.
+        side_at: Where the watermark of a side input stands, None if there is none.
+        error: What is raised.
     """
+    name, to = "the watermark", move.to
     if isinstance(move, AdvanceClock):
-        if move.to >= stands_at:
-            return None
-        return _back("processing time", stands_at, move.to)
-    if move.to < stands_at:
-        return _back("the watermark", stands_at, move.to)
-    if move.side is not None and side_at is not None and move.side < side_at:
-        return _back("the watermark of the side input", side_at, move.side)
-    return None
-
-
-def _back(which: str, stands_at: int, to: int) -> str:
-    return (
-        f"{which} cannot go back: it stands at {show_instant(stands_at)} "
-        f"({stands_at} ms), requested {show_instant(to)} ({to} ms)"
-    )
+        name = "processing time"
+    elif to >= stands_at and move.side is not None and side_at is not None:
+        name, stands_at, to = "the watermark of the side input", side_at, move.side
+    if to < stands_at:
+        raise error(
+            f"{name} cannot go back: it stands at {show_instant(stands_at)} ({stands_at} ms), "
+            f"requested {show_instant(to)} ({to} ms)"
+        )
 
 
 @attrs.frozen

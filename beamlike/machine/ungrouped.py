@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from beamlike.errors import WatermarkError, WindowingError
+from beamlike.errors import WindowingError
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -14,7 +14,7 @@ from beamlike.machine.events import (
     Event,
     Lifted,
     OnEvent,
-    going_back,
+    refuse_going_back,
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
@@ -110,7 +110,5 @@ def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)
     stands_at = state.watermark if is_watermark else state.clock
-    refusal = going_back(event, stands_at, state.side)
-    if refusal is not None:
-        raise WatermarkError(refusal)
+    refuse_going_back(event, stands_at, state.side)
     return (event.to, state.clock) if is_watermark else (state.watermark, event.to)

@@ -9,6 +9,7 @@ does not hold them).
 """
 
 import difflib
+from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -266,12 +267,8 @@ class CalendarYears(CalendarWindows):
 def _plus_months(start: date, months: int) -> date:
     """The same day of a later month, or its last day if that month is shorter."""
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
-    for day in range(start.day, 28, -1):
-        try:
-            return date(year, month + 1, day)
-        except ValueError:
-            continue
-    return date(year, month + 1, min(start.day, 28))
+    _, last = monthrange(year, month + 1)
+    return date(year, month + 1, min(start.day, last))
 
 
 def _date(value: DateLike | None) -> date:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 import attrs
 
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, refuse_going_back
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
@@ -282,11 +282,8 @@ class QueryTest:
         return name
 
     def _check_watermark(self, inputs: Sequence[str], to: int) -> None:
-        refusal = going_back(
-            AdvanceWatermark(to), max([self._watermark, *(self._moved.get(it, 0) for it in inputs)])
-        )
-        if refusal is not None:
-            raise TestStreamError(refusal)
+        stands_at = max([self._watermark, *(self._moved.get(name, 0) for name in inputs)])
+        refuse_going_back(AdvanceWatermark(to), stands_at, error=TestStreamError)
         if to >= MAX_TIMESTAMP:
             raise TestStreamError(
                 "the watermark must stay before the end of time; write "

@@ -11,6 +11,7 @@ from beamlike.machine.columnar.arrays import (
     Bools,
     Ints,
     Lists,
+    WindowRows,
     among,
     concat,
     keep,
@@ -23,7 +24,7 @@ from beamlike.machine.columnar.arrays import (
 )
 from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
 from beamlike.machine.columnar.columns import Drops, Merges, State, Table
-from beamlike.machine.columnar.late import closed, split_expired_after_merging
+from beamlike.machine.columnar.late import split_expired_after_merging
 from beamlike.machine.columnar.merging import merged
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.sweep import Runs, Sweep
@@ -31,7 +32,7 @@ from beamlike.model.options import TimestampCombiner
 
 
 @attrs.frozen(eq=False)
-class TargetWindows:
+class TargetWindows(WindowRows):
     """Windows that a bundle concerns, each once, by key, start and end.
 
     ``parts`` are the rows of the table that become this window, in order of start and end, and
@@ -39,15 +40,9 @@ class TargetWindows:
     there, in order of arrival.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     merges: Bools
     parts: Lists
     arrivals: Lists
-
-    def __len__(self) -> int:
-        return len(self.key)
 
 
 def find_target_windows(
@@ -150,7 +145,7 @@ def apply_bundle(
             gone = keep(targets, is_closed)
             of = gone.arrivals.owner
             row = incoming.row[gone.arrivals.items]
-            drops.append(closed(row, gone.start[of], gone.end[of]))
+            drops.append(Drops.near_nothing(row, gone.start[of], gone.end[of]))
             targets = keep(targets, ~is_closed)
     stays[targets.parts.items] = False
     others, rows = keep(table, stays), _merged(rules, state, targets)
@@ -178,10 +173,9 @@ def _closed(rules: ColumnRules, table: Table, targets: TargetWindows) -> tuple[B
         is_closed[lives] = table.closed[targets.parts.items]
         return is_closed, np.zeros(0, np.int64)
     rows = np.nonzero(table.closed)[0]
-    known = table.key[rows], table.start[rows], table.end[rows]
-    place = among(targets.key, targets.start, targets.end, *known)
-    there = place >= 0
-    return there & ~lives, rows[place[there & lives]]
+    place = among(targets, WindowRows(table.key[rows], table.start[rows], table.end[rows]))
+    is_known = place >= 0
+    return is_known & ~lives, rows[place[is_known & lives]]
 
 
 def _merges(table: Table, targets: TargetWindows) -> Merges:

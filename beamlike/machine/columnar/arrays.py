@@ -162,6 +162,18 @@ class PickedRows:
         return joined if len(pieces) <= _PIECES else cls.all_of(joined.read())
 
 
+@attrs.frozen(eq=False)
+class WindowRows:
+    """Windows in rows. ``key`` is the number of a key; the caller knows which is which."""
+
+    key: Ints
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
 def within(lengths: Ints) -> Ints:
     """For lists of these lengths, the place of each item in its list."""
     place = np.repeat(lengths - np.cumsum(lengths), lengths)
@@ -172,6 +184,12 @@ def within(lengths: Ints) -> Ints:
 def lengths_of(first: Ints, count: int) -> Ints:
     """How long the runs of ``count`` rows are; ``first`` is where each begins."""
     return np.diff(np.append(first, count))
+
+
+def later(instants: Ints, span: int, last: int) -> Ints:
+    """So long after these instants, at most the ``last`` one."""
+    # Cut before they are added: the sum may be more than 64 bits hold.
+    return np.minimum(instants, last - span) + span
 
 
 def least(values: Ints, first: Ints) -> Ints:
@@ -320,13 +338,15 @@ def greatest_so_far(run: Ints, values: Ints) -> Ints:
     return (packed & ((1 << width) - 1)) + low
 
 
-def among(key: Ints, start: Ints, end: Ints, keys: Ints, starts: Ints, ends: Ints) -> Ints:
-    """For each of the first windows its place among the second, the first such; -1: none."""
-    count = len(keys)
-    all_key, all_start = np.concatenate([keys, key]), np.concatenate([starts, start])
-    all_end = np.concatenate([ends, end])
-    order = order_of_windows(all_key, all_start, all_end)  # of equal ones the second come first
-    new = starts_of_runs(all_key[order], all_start[order], all_end[order])
+def among(windows: WindowRows, known: WindowRows) -> Ints:
+    """For each window its place among the known ones, the first such; -1: none."""
+    count = len(known)
+    columns = [
+        np.concatenate([getattr(rows, name) for rows in (known, windows)])
+        for name in ("key", "start", "end")
+    ]
+    order = order_of_windows(*columns)  # of equal ones the known come first
+    new = starts_of_runs(*(column[order] for column in columns))
     place = np.empty(len(order), np.int64)
     place[order] = order[np.nonzero(new)[0]][np.cumsum(new) - 1]
     return np.where(place[count:] < count, place[count:], -1)

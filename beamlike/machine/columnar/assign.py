@@ -11,7 +11,9 @@ from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
     Ints,
+    WindowRows,
     concat,
+    later,
     lengths_of,
     order_of,
     take,
@@ -105,8 +107,7 @@ def _rows(at: Ints) -> Ints:
 
 def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
     """Where windows end: none goes beyond the end of the global window."""
-    # Cut before the size is added: the sum may be more than 64 bits hold.
-    return np.minimum(start, unit.end_of_global_window + 1 - size) + size
+    return later(start, size, unit.end_of_global_window + 1)
 
 
 def _since_start(timestamps: Ints, offset: int, length: int) -> Ints:
@@ -165,7 +166,7 @@ def _(window_fn: CalendarWindows, timestamps: Ints) -> AssignedRows:
 
 
 @attrs.frozen(eq=False)
-class Incoming:
+class Incoming(WindowRows):
     """A row for each element with each of its windows, in order of arrival.
 
     ``row`` is the element's place in the bundle. ``count`` says how many elements it stands for,
@@ -174,16 +175,10 @@ class Incoming:
     """
 
     row: Ints
-    key: Ints
-    start: Ints
-    end: Ints
     at: Ints
     count: Ints | None = None
     judged: Bools | None = None
     merged: Bools | None = None
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 class ArrivingBundle(Protocol):
@@ -209,7 +204,7 @@ class PlainBundle:
         key, at = self.arrivals.key, self.arrivals.at
         assigned = self._assigned(window_fn)
         row = assigned.row
-        return Incoming(row, key[row], assigned.start, assigned.end, at[row])
+        return Incoming(key[row], assigned.start, assigned.end, row, at[row])
 
     def _assigned(self, window_fn: WindowFn) -> AssignedRows:
         at, start, end = self.arrivals.at, self.arrivals.start, self.arrivals.end
@@ -249,17 +244,10 @@ class LiftedBundle:
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
         lifted = self.lifted
-        row = np.arange(len(lifted.key), dtype=np.int64)
-        return Incoming(
-            row,
-            lifted.key,
-            lifted.start,
-            lifted.end,
-            lifted.at,
-            lifted.count,
-            lifted.judged,
-            lifted.merged,
-        )
+        row = np.arange(len(lifted), dtype=np.int64)
+        bounds = lifted.start, lifted.end
+        counted = lifted.at, lifted.count, lifted.judged, lifted.merged
+        return Incoming(lifted.key, *bounds, row, *counted)
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints

@@ -14,7 +14,15 @@ from typing import Any, Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, PickedRows, nothing
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    Lists,
+    PickedRows,
+    WindowRows,
+    nothing,
+)
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
 from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
@@ -63,8 +71,8 @@ class Keeps:
 
 
 @attrs.frozen(eq=False)
-class Table:
-    """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
+class Table(WindowRows):
+    """Windows, and what is remembered of them.
 
     ``unretracted_panes`` holds lists of `PickedRows` `UnretractedPanes`, in retracting mode only.
     ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
@@ -73,9 +81,6 @@ class Table:
     function needs how many elements a window holds.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     trigger: Nodes
     accumulators: tuple[Accumulators, ...]
     new_elements: Ints
@@ -87,9 +92,6 @@ class Table:
     unretracted_panes: Lists | None = None
     processing_timers: Lists | None = None
     size: Ints | None = None
-
-    def __len__(self) -> int:
-        return len(self.key)
 
     @classmethod
     def of_new_windows(
@@ -104,10 +106,7 @@ class Table:
         """Windows without elements, as at their start."""
         count = len(key)
         return cls(
-            key,
-            start,
-            end,
-            trigger.start(count),
+            *(key, start, end, trigger.start(count)),
             tuple(fold.create(count) for fold in folds),
             new_elements=np.zeros(count, np.int64),
             hold=nothing(count),
@@ -134,16 +133,13 @@ class Table:
 
 
 @attrs.frozen(eq=False)
-class Merges:
+class Merges(WindowRows):
     """Windows that became one, in columns: what they are now, and what they were.
 
     ``lengths`` says how many each was made of; ``part_start`` and ``part_end`` are those, one
     merge after the other, in order of start and end.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     lengths: Ints
     part_start: Ints
     part_end: Ints
@@ -188,7 +184,7 @@ class Arrivals:
 
 
 @attrs.frozen(eq=False)
-class LiftedArrivals:
+class LiftedArrivals(WindowRows):
     """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
 
     Each row stands for ``count`` elements of one window, the latest of them at ``at`` (ms).
@@ -196,9 +192,6 @@ class LiftedArrivals:
     came in other windows, too. ``accumulators`` are those of each fold.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     at: Ints
     count: Ints
     judged: Bools
@@ -207,7 +200,7 @@ class LiftedArrivals:
 
 
 @attrs.frozen(eq=False)
-class Panes:
+class Panes(WindowRows):
     """Panes that came out, in columns; ``values`` has a column for each fold.
 
     In retracting mode ``retraction`` says which of them withdraw an earlier pane, right before
@@ -215,9 +208,6 @@ class Panes:
     else they are None.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     values: tuple[Values, ...]
     timestamp: Ints
     timing: Ints
@@ -230,14 +220,10 @@ class Panes:
 
 
 @attrs.frozen(eq=False)
-class FirstRows:
-    """Elements that go on as they are: ``row`` is the element's place in the bundle, ``key`` the
-    number of its key, and ``start`` and ``end`` are its window's."""
+class FirstRows(WindowRows):
+    """Elements that go on as they are: ``row`` is the element's place in the bundle."""
 
     row: Ints
-    key: Ints
-    start: Ints
-    end: Ints
 
 
 @attrs.frozen(eq=False)
@@ -254,6 +240,13 @@ class Drops:
     missed_by: Ints
     nearest_start: Ints
     nearest_end: Ints
+
+    @classmethod
+    def near_nothing(cls, row: Ints, start: Ints, end: Ints, missed_by: Ints | None = None) -> Self:
+        """Those that no live session would have taken in; without ``missed_by`` their windows were
+        closed."""
+        none = nothing(len(row))
+        return cls(row, start, end, none if missed_by is None else missed_by, none, none)
 
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)

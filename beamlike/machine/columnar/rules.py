@@ -8,7 +8,15 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, Lists, order_of, starts_of_runs
+from beamlike.machine.columnar.arrays import (
+    NEVER,
+    NOTHING,
+    Ints,
+    Lists,
+    later,
+    order_of,
+    starts_of_runs,
+)
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import Keeps, State, Table
 from beamlike.machine.columnar.composites import columns_of_trigger
@@ -67,19 +75,16 @@ class ColumnRules:
 
     def expiry(self, end: Ints) -> Ints:
         """The last watermark at which data is accepted for windows that end there."""
-        return self.no_later(end - 1, self.strategy.allowed_lateness)
+        strategy = self.strategy
+        return later(end - 1, strategy.allowed_lateness, strategy.end_of_global_window)
 
     def forgotten(self, end: Ints) -> Ints:
         """The last watermark at which windows that end there are remembered.
 
         See `WindowingStrategy.forgotten`.
         """
-        return self.no_later(end - 1, self.strategy.allowed_lateness + self.retained_for)
-
-    def no_later(self, instants: Ints, later_by: int) -> Ints:
-        """So long after these instants, at most the end of the global window."""
-        # Cut before they are added: the sum may be more than 64 bits hold.
-        return np.minimum(instants, self.strategy.end_of_global_window - later_by) + later_by
+        kept_for = self.strategy.allowed_lateness + self.retained_for
+        return later(end - 1, kept_for, self.strategy.end_of_global_window)
 
     def trigger_context(self, state: State, rows: Table) -> ColumnsNow:
         """What a trigger may know of these windows."""

@@ -3,7 +3,7 @@
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, among, order_of_windows
+from beamlike.machine.columnar.arrays import Bools, Ints, WindowRows, among, order_of_windows
 from beamlike.machine.columnar.columns import Table, UnretractedPanes
 from beamlike.machine.columnar.rules import ColumnRules
 
@@ -76,13 +76,10 @@ def _names(table: Table) -> tuple[Ints, Ints, Ints]:
 def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
     pairs = zip(_names(firing_order.rows), _names(firing_order.others), strict=True)
-    taken = tuple(np.concatenate(pair) for pair in pairs)
-    key, start, end = (
-        firing_order.rows.key[places],
-        firing_order.rows.start[places],
-        firing_order.rows.end[places],
-    )
-    return np.unique(key[among(key, start, end, *taken) >= 0])
+    taken = WindowRows(*(np.concatenate(pair) for pair in pairs))
+    rows = firing_order.rows
+    windows = WindowRows(rows.key[places], rows.start[places], rows.end[places])
+    return np.unique(windows.key[among(windows, taken) >= 0])
 
 
 def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:

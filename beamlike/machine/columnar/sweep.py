@@ -10,6 +10,7 @@ from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
     Ints,
+    WindowRows,
     greatest_so_far,
     order_of,
     order_of_windows,
@@ -21,7 +22,7 @@ from beamlike.model.sessions import Sessions
 
 
 @attrs.frozen(eq=False)
-class Runs:
+class Runs(WindowRows):
     """Windows that become one, run by run.
 
     ``order`` has the windows sorted, ``run`` says for each of them, in that order, which run it
@@ -31,9 +32,6 @@ class Runs:
 
     order: Ints
     run: Ints
-    key: Ints
-    start: Ints
-    end: Ints
     merges: Bools
 
     @classmethod
@@ -56,7 +54,7 @@ class Runs:
         starts, ends = start[first], np.maximum.reduceat(reach, first) if len(first) else end
         merges = np.zeros(len(first), np.bool_)
         merges[run[(start != starts[run]) | (end != ends[run])]] = True
-        return cls(order, run, key[first], starts, ends, merges)
+        return cls(key[first], starts, ends, order, run, merges)
 
 
 class Sweep:
@@ -184,13 +182,10 @@ class Sweep:
 
 
 @attrs.frozen(eq=False)
-class _OpenWindows:
+class _OpenWindows(WindowRows):
     """Different windows in order: of each how many elements it holds, None if that does not matter,
     whether an event has ended it, and the latest event time (ms) of its elements."""
 
-    key: Ints
-    start: Ints
-    end: Ints
     size: Ints | None
     ended: Bools
     latest: Ints

@@ -50,7 +50,7 @@ def _remembered(
         trigger
     )
     trigger = work.trigger.on_elements(trigger, count, now)
-    if work.needs_event_time_timers:
+    if work.rules.needs_event_time_timers:
         # What they raise is the fault of these elements: later none could be blamed.
         _ = [*work.trigger.event_time_timers(trigger)]
     before = _NEW if current is None else current
@@ -134,7 +134,7 @@ def _one_by_one(
             accumulator = combine.compact(grown)
         except USER_RAISED as cause:
             note(method, cause, one)
-    if not failed and not work.drops_failures:
+    if not failed and not work.rules.drops_failures:
         failed = [(one, together) for one in arrived]
     if failed:
         raise Failed(failed) from failed[0][1].cause

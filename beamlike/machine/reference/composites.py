@@ -24,6 +24,29 @@ class _CompositeNode(TriggerNode):
         )
 
 
+class _InTurnNode(TriggerNode):
+    """What triggers share of whose children one has its turn: it decides."""
+
+    def _current(self, state: TriggerState) -> int:
+        """The child whose turn it is."""
+        return 0
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        index = self._current(state)
+        return self.subs[index].ready(state.subs[index], now)
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        index = self._current(state)
+        return f"{self.name}[{self.subs[index].because(state.subs[index], now)}]"
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        index = self._current(state)
+        return self.subs[index].waits_for(state.subs[index], now)
+
+    def _is_active(self, state: TriggerState, index: int) -> bool:
+        return index == self._current(state)
+
+
 class AfterWatermarkNode(_CompositeNode):
     """`AfterWatermark` with early or late firings.
 
@@ -112,14 +135,11 @@ class AfterWatermarkNode(_CompositeNode):
         return ("early", "late")[index]
 
 
-class RepeatedlyNode(_CompositeNode):
+class RepeatedlyNode(_InTurnNode, _CompositeNode):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # As an early trigger it carries a bit that is not its own, see `AfterWatermark`.
         sub = self.subs[0].on_elements(state.subs[0], count, now)
         return TriggerState(state.finished, None, (sub,))
-
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        return self.subs[0].ready(state.subs[0], now)
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         sub = self.subs[0].fired(state.subs[0], now)
@@ -130,12 +150,6 @@ class RepeatedlyNode(_CompositeNode):
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return self.subs[0].needs_end_of_window_timer(state.subs[0])
-
-    def because(self, state: TriggerState, now: Now) -> str:
-        return f"{self.name}[{self.subs[0].because(state.subs[0], now)}]"
-
-    def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        return self.subs[0].waits_for(state.subs[0], now)
 
     def _role(self, index: int) -> str:
         return "repeated"
@@ -227,17 +241,13 @@ class AfterAllNode(_ChildrenNode):
         return None if None in waits else _joined(" and ", waits)
 
 
-class AfterEachNode(_ChildrenNode):
+class AfterEachNode(_InTurnNode, _ChildrenNode):
     def _current(self, state: TriggerState) -> int:
         return next((index for index, sub in enumerate(state.subs) if not sub.finished), 0)
 
     def _is_notified(self, state: TriggerState, index: int) -> bool:
         # Windows that merge may go back to an earlier child, so all of them get elements.
         return self.merging or index == self._current(state)
-
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        index = self._current(state)
-        return self.subs[index].ready(state.subs[index], now)
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         index = self._current(state)
@@ -258,17 +268,6 @@ class AfterEachNode(_ChildrenNode):
             else:
                 subs.append(state.subs[index].cleared())
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
-
-    def because(self, state: TriggerState, now: Now) -> str:
-        index = self._current(state)
-        return f"{self.name}[{self.subs[index].because(state.subs[index], now)}]"
-
-    def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        index = self._current(state)
-        return self.subs[index].waits_for(state.subs[index], now)
-
-    def _is_active(self, state: TriggerState, index: int) -> bool:
-        return index == self._current(state)
 
 
 class OrFinallyNode(_ChildrenNode):

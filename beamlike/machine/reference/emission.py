@@ -171,7 +171,7 @@ def _suppressed(
 
 def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> FunctionFailure:
     failure = FunctionFailure.of(work.combine, method, cause, (), window)
-    if not work.drops_failures:
+    if not work.rules.drops_failures:
         work.fail(failure)
     return failure
 

@@ -9,16 +9,9 @@ from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.running import TriggerFailed
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.options import TimestampCombiner
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.safe_text import USER_RAISED, UserRaised
-
-
-def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
-    """What merges the windows of a grouping; None if they stay as they are."""
-    window_fn = strategy.window_fn
-    return window_fn if strategy.is_merging and isinstance(window_fn, MergingWindowFn) else None
 
 
 def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
@@ -27,7 +20,7 @@ def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Wi
     Raises:
         Failed: A function of the user's raised, for the arrivals that caused the merge.
     """
-    window_fn = work.merging_fn
+    window_fn = work.rules.merging_fn
     if window_fn is None or not arrivals:
         return {}
     if len(arrivals) == 1 and not work.windows:
@@ -81,7 +74,7 @@ def _merges(
 ) -> tuple[Merge, ...]:
     live = work.live()
     arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
-    if work.needs_sizes:
+    if work.rules.needs_sizes:
         sizes = {window: work.windows[window].size for window in live}
         for window, item in arriving:
             sizes[window] = sizes.get(window, 0) + work.size_of(((window, item),))
@@ -129,7 +122,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
         timers = work.processing_timers(timers, trigger) if parts else ()
         waits_for_end = not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)
     except USER_RAISED as cause:
-        if work.drops_failures and not callers:
+        if work.rules.drops_failures and not callers:
             return False
         items = [item for _, item in callers]
         if isinstance(cause, TriggerFailed):

@@ -8,6 +8,7 @@ Source: Beam Java ``org.apache.beam.sdk.state``; Beam Python ``userstate.Runtime
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from beamlike.errors import CoderError, UserStateError
@@ -202,7 +203,7 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
                 f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
                 f"{value!r}"
             ) from None
-        insort(self._held, (self.spec.millis(at), self._encoded(given)), key=_instant)
+        insort(self._held, (self.spec.millis(at), self._encoded(given)), key=itemgetter(0))
 
     def read(self) -> list[tuple[Any, Any]]:
         """All pairs of instant and value."""
@@ -218,17 +219,13 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
         del self._held[first:after]
 
     def _places(self, least: Any, limit: Any) -> tuple[int, int]:
-        first = bisect_left(self._held, self.spec.millis(least), key=_instant)
-        after = bisect_left(self._held, self.spec.millis(limit), key=_instant)
+        first = bisect_left(self._held, self.spec.millis(least), key=itemgetter(0))
+        after = bisect_left(self._held, self.spec.millis(limit), key=itemgetter(0))
         return first, max(first, after)
 
     def _shown(self, first: int, after: int) -> Iterator[tuple[Any, Any]]:
         for at, blob in self._held[first:after]:
             yield self.spec.shown(at), self.spec.coder.decode(blob)
-
-
-def _instant(item: tuple[int, bytes]) -> int:
-    return item[0]
 
 
 class MapCell(_ValuesCell[MapStateSpec]):
