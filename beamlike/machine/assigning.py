@@ -18,8 +18,8 @@ _LATEST: Final = 2**63 - 1
 def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
     """The windows that a window function assigns. One of a user's may change the value that it is
     given, and gets a copy."""
-    given = own_copy(value) if is_of_user(window_fn) else value
-    windows = tuple(window_fn.assign(timestamp, given))
+    argument = own_copy(value) if is_of_user(window_fn) else value
+    windows = tuple(window_fn.assign(timestamp, argument))
     for window in windows:
         check_bounds(window)
     return windows

@@ -129,7 +129,7 @@ def _shown(items: Sequence[Item], unit: Resolution) -> str:
     if len(items) > 1:
         return f"{len(items)} elements together"
     (item,) = items
-    at = f"{unit.show_instant(item.timestamp)} ({unit.to_ms(item.timestamp)} ms)"
+    instant = f"{unit.show_instant(item.timestamp)} ({unit.to_ms(item.timestamp)} ms)"
     if isinstance(item, Lifted):
-        return f"{how_many(item.count, 'element')} combined before, the last one at {at}"
-    return f"the element {short_repr(item.value)} at {at}"
+        return f"{how_many(item.count, 'element')} combined before, the last one at {instant}"
+    return f"the element {short_repr(item.value)} at {instant}"

@@ -73,7 +73,7 @@ class Lifting:
         judged_at = self._earliest if watermark is None or not self._judges else watermark
         before, trace = KeyState.unseen(judged_at, 0), list[TraceEvent]()
         after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
-        merged: set[Window] = {it.into for it in trace if isinstance(it, Merged)}
+        merged: set[Window] = {event.into for event in trace if isinstance(event, Merged)}
         before_that = [item for item in elements if isinstance(item, Lifted)]
         merged |= {item.window for item in before_that if item.merged}
         # Elements that were judged where they were first combined stay so.

@@ -15,15 +15,7 @@ import attrs
 
 from beamlike.errors import WindowingError
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import (
-    AdvanceWatermark,
-    Bundle,
-    Drop,
-    Effect,
-    Element,
-    Event,
-    Pane,
-)
+from beamlike.machine.events import AdvanceWatermark, Bundle, Drop, Effect, Element, Event, Pane
 from beamlike.machine.failures import FunctionFailure, OnFailure, OnFailureLike, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
@@ -196,13 +188,15 @@ class SideInputs(UngroupedMachine):
         look."""
         event: int | None = None
         side: int | None = None
-        for window, it in state.windows.items():
-            at = self.empty_after(window) if it.end_timer_set else self.last_look(window)
+        for window, remembered in state.windows.items():
+            deadline = (
+                self.empty_after(window) if remembered.end_timer_set else self.last_look(window)
+            )
             # The last look is over when both are past it: by convention the main input first.
-            if it.end_timer_set or state.watermark > at:
-                side = at if side is None else min(side, at)
+            if remembered.end_timer_set or state.watermark > deadline:
+                side = deadline if side is None else min(side, deadline)
             else:
-                event = at if event is None else min(event, at)
+                event = deadline if event is None else min(event, deadline)
         return NextTimers(event, None, side)
 
     def empty_after(self, side_window: Window) -> int:
@@ -242,14 +236,14 @@ class _SideInputStep:
         self.effects: list[Effect] = []
 
     def result(self) -> dict[Window, WindowState]:
-        for window, it in self.opened.items():
-            if it.content is None and not it.waiting:
+        for window, side in self.opened.items():
+            if side.content is None and not side.waiting:
                 continue
             self.windows[window] = WindowState(
                 TriggerState(),
-                SideWindow(it.content, tuple(it.waiting)),
-                element_hold=min((e.timestamp for e in it.waiting), default=None),
-                end_timer_set=bool(it.waiting),
+                SideWindow(side.content, tuple(side.waiting)),
+                element_hold=min((e.timestamp for e in side.waiting), default=None),
+                end_timer_set=bool(side.waiting),
             )
         return self.windows
 

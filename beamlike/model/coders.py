@@ -188,7 +188,7 @@ class Coders:
     @cached_property
     def by_name(self) -> Mapping[str, Coder]:
         """The same by the names that are written beside the bytes."""
-        return {type_name(kind): coder for kind, coder in self.by_type.items()}
+        return {type_name(cls): coder for cls, coder in self.by_type.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind, and classes that no other process has.
@@ -198,9 +198,9 @@ class Coders:
         self.__dict__.update(state)
 
 
-def type_name(kind: type) -> str:
+def type_name(cls: type) -> str:
     """The name of a class, with its module."""
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 _keys_by: ContextVar[Coder | None] = ContextVar("keys_by", default=None)

@@ -116,8 +116,8 @@ class CustomTrigger(Trigger, Generic[State]):
         object.__setattr__(asked, "_per_ms", resolution.per_ms)
         return asked
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
         for name, choices in _CHOICES.items():
             if getattr(cls, name) not in get_args(choices):
                 raise TriggerError(

@@ -68,7 +68,7 @@ class HasDurations(HasArguments):
         Raises:
             TimeError: A duration is finer than these.
         """
-        durations = (name for name, kind in self.arguments.items() if kind == "duration")
+        durations = (name for name, sort in self.arguments.items() if sort == "duration")
         return rescaled(self, resolution, *durations)
 
 
@@ -89,15 +89,15 @@ def argument_defaults(cls: type[HasArguments]) -> Mapping[str, Any]:
 def _argument_texts(description: HasArguments) -> Iterator[str]:
     unit: Resolution = getattr(description, "resolution", MILLISECONDS)
     cls: Any = described_class(description)
-    for (name, kind), default in zip(
+    for (name, sort), default in zip(
         cls.arguments.items(), argument_defaults(cls).values(), strict=True
     ):
         value = getattr(description, name)
-        if kind == "duration" and isinstance(default, int):
+        if sort == "duration" and isinstance(default, int):
             default = unit.from_ms(default)
         if value is not default and value != default:
-            is_length = kind == "duration" and isinstance(value, int)
-            text = unit.show_duration(value) if is_length else _WRITTEN[kind](value)
+            is_length = sort == "duration" and isinstance(value, int)
+            text = unit.show_duration(value) if is_length else _WRITTEN[sort](value)
             yield text if default is inspect.Parameter.empty else f"{name}={text}"
 
 
@@ -134,8 +134,8 @@ def read_arguments(
         key, is_named, text = part.partition("=")
         if not is_named or key not in cls.arguments:
             key, text = name, part
-        kind = cls.arguments[key]
-        arguments[key] = (read.get(kind) or _READ[kind])(text)
+        sort = cls.arguments[key]
+        arguments[key] = (read.get(sort) or _READ[sort])(text)
     return arguments if len(arguments) == len(parts) else None
 
 

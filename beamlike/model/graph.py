@@ -292,35 +292,35 @@ class StatefulParDoNode(StatefulNode):
 
 def in_order(ends: Sequence[Node]) -> list[Node]:
     """These nodes and all that they read, each after its sources, in a stable order."""
-    found: dict[Node, None] = {}
+    ordered: dict[Node, None] = {}
     for end in ends:
         # A pipeline may be longer than Python's stack is deep.
         todo: list[tuple[Node, bool]] = [(end, False)]
         while todo:
             node, is_ready = todo.pop()
-            if node in found:
+            if node in ordered:
                 continue
             if is_ready:
-                found[node] = None
+                ordered[node] = None
             else:
                 todo.append((node, True))
                 todo += [(edge.node, False) for edge in reversed(node.sources)]
-    return list(found)
+    return list(ordered)
 
 
-def rebuilt(ends: Sequence[Node], others: Mapping[Node, Node]) -> dict[Node, Node]:
+def rebuilt(ends: Sequence[Node], substitutes: Mapping[Node, Node]) -> dict[Node, Node]:
     """The nodes of a graph in which some stand in place of others.
 
     Args:
         ends: The nodes that are to be reached.
-        others: What stands in place of a node. It reads nodes of the graph as it was.
+        substitutes: What stands in place of a node. It reads nodes of the graph as it was.
 
     Returns:
         What stands for each node of the graph: itself, where nothing before it has changed.
     """
     new: dict[Node, Node] = {}
     for node in in_order(ends):
-        base = others.get(node, node)
+        base = substitutes.get(node, node)
         sources = tuple(Edge(new[edge.node], edge.tag) for edge in base.sources)
         new[node] = base if sources == base.sources else attrs.evolve(base, sources=sources)
     return new

@@ -43,9 +43,9 @@ class _Every(HasDurations, CustomTrigger[int | None]):
         owner = type(self).__name__
         if self.interval == 0:
             raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
-        for name, kind in self.arguments.items():
+        for name, sort in self.arguments.items():
             value = getattr(self, name)
-            if kind == "flag" and not isinstance(value, bool):
+            if sort == "flag" and not isinstance(value, bool):
                 raise TriggerError(f"{owner} {name} must be True or False, got {value!r}")
 
     def first(self, least: int) -> int:
@@ -244,8 +244,8 @@ class EveryEventTime(_Every):
         return min(self.first(window.max_timestamp + 1), self.resolution.end_of_time)
 
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
-        at = arrived.timestamps[0] + 1
-        return self._no_later_than_end(self.first(max(at, now.watermark)), now)
+        arrival = arrived.timestamps[0] + 1
+        return self._no_later_than_end(self.first(max(arrival, now.watermark)), now)
 
     def _next(self, before: int | None, now: TriggerContext) -> int | None:
         return self._ahead(self.first(now.watermark) if before is None else before, now)
@@ -257,11 +257,15 @@ class EveryEventTime(_Every):
         ahead = first + -(-behind // self.interval) * self.interval
         return self._no_later_than_end(ahead if behind > 0 else first, now)
 
-    def _no_later_than_end(self, at: int, now: TriggerContext) -> int | None:
+    def _no_later_than_end(self, instant: int, now: TriggerContext) -> int | None:
         end_of_time = self.resolution.end_of_time
         last = now.window.max_timestamp if self.to_end else end_of_time
         # Nothing is past the end of time.
-        return min(at, last) if now.watermark <= last and min(at, last) < end_of_time else None
+        return (
+            min(instant, last)
+            if now.watermark <= last and min(instant, last) < end_of_time
+            else None
+        )
 
     def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
         first = super().merge(states, now)

@@ -20,13 +20,7 @@ from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
-from beamlike.model.trigger_analysis import (
-    can_close,
-    can_fire,
-    can_stay_open,
-    closes,
-    lets_go,
-)
+from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, closes, lets_go
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow

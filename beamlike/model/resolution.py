@@ -123,20 +123,20 @@ MICROSECONDS: Final = Resolution.MICROSECONDS
 ResolutionLike = Resolution | Literal["milliseconds", "microseconds"]
 
 
-def resolution_of(given: ResolutionLike) -> Resolution:
+def resolution_of(resolution: ResolutionLike) -> Resolution:
     """The resolution that an argument names.
 
     Raises:
         WindowingError: There is none of this name.
     """
-    known = {each.word: each for each in Resolution}
-    if isinstance(given, Resolution):
-        return given
-    if isinstance(given, str) and given in known:
-        return known[given]
+    known = {unit.word: unit for unit in Resolution}
+    if isinstance(resolution, Resolution):
+        return resolution
+    if isinstance(resolution, str) and resolution in known:
+        return known[resolution]
     raise WindowingError(
-        f'resolution must be "milliseconds" or "microseconds", got {given!r}; leave it out for the '
-        "microseconds of Spark's timestamps"
+        f'resolution must be "milliseconds" or "microseconds", got {resolution!r}; leave it out '
+        "for the microseconds of Spark's timestamps"
     )
 
 

@@ -32,12 +32,12 @@ class TimerControl(Protocol):
         ...
 
     def set(
-        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+        self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
         """Call back when its clock is past this (ms); what it was set to before is forgotten.
 
         Args:
-            at: The instant (ms).
+            due: The instant (ms).
             tag: Which timer of the family.
             output_timestamp: When what the callback brings out happens (ms). The output watermark
                 waits there.

@@ -32,7 +32,7 @@ def strategy_of_call(
     return strategy
 
 
-def check_strategy(owner: str, given: object) -> None:
+def check_strategy(owner: str, strategy: object) -> None:
     """Refuse what is no strategy.
 
     Args:
@@ -41,10 +41,10 @@ def check_strategy(owner: str, given: object) -> None:
     Raises:
         WindowingError: It is something else.
     """
-    if not isinstance(given, WindowingStrategy):
+    if not isinstance(strategy, WindowingStrategy):
         raise WindowingError(
             f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
-            f"got {given!r}"
+            f"got {strategy!r}"
         )
 
 
@@ -60,11 +60,11 @@ def check_alone(
         WindowingError: There are some, or it is no strategy.
     """
     check_strategy(f"{owner}: strategy", strategy)
-    given: dict[str, object] = {"window": window, **parts}
-    if beside := next((name for name, part in given.items() if part is not None), None):
-        part = "window_fn" if beside == "window" else beside
+    values: dict[str, object] = {"window": window, **parts}
+    if extra := next((name for name, part in values.items() if part is not None), None):
+        part = "window_fn" if extra == "window" else extra
         raise WindowingError(
-            f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
+            f"{owner}: a strategy has all parts, and {extra} is given beside it; leave it out, "
             f"or give strategy.configured({part}=...)"
         )
 

@@ -34,7 +34,7 @@ class Trigger(HasArguments, metaclass=Readable):
     @property
     def children(self) -> tuple["Trigger", ...]:
         """The sub-triggers, in order."""
-        names = [name for name, kind in self.arguments.items() if kind == "trigger"]
+        names = [name for name, sort in self.arguments.items() if sort == "trigger"]
         return tuple(child for name in names if (child := getattr(self, name)) is not None)
 
     def with_children(self, change: Callable[["Trigger"], "Trigger"]) -> "Trigger":

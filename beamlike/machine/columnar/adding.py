@@ -88,8 +88,8 @@ def find_target_windows(
 
 def sizes_of(sweep: Sweep, incoming: Incoming) -> Ints:
     """What the elements count for in the sizes of windows."""
-    each = sweep.sizes(incoming.start, incoming.end)
-    return each if incoming.count is None else each * incoming.count
+    sizes = sweep.sizes(incoming.start, incoming.end)
+    return sizes if incoming.count is None else sizes * incoming.count
 
 
 def _runs(
@@ -189,11 +189,11 @@ def _merged(rules: ColumnRules, state: State, targets: TargetWindows) -> Table:
     """The windows with what they remember of the time before the bundle."""
     table, parts = state.table, targets.parts
     of = parts.owner
-    own = (table.start[parts.items] == targets.start[of]) & (
+    is_into = (table.start[parts.items] == targets.start[of]) & (
         table.end[parts.items] == targets.end[of]
     )
     places = np.full(len(targets), len(table), np.int64)
-    places[of[own]] = parts.items[own]
+    places[of[is_into]] = parts.items[is_into]
     before = take(concat([table, rules.new_window]), places)
     rows = attrs.evolve(before, key=targets.key, start=targets.start, end=targets.end)
     merge = np.nonzero(targets.merges)[0]
@@ -237,8 +237,8 @@ def _added(
 def _sizes(rules: ColumnRules, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints | None:
     if rows.size is None or rules.sweep is None or not len(rows):
         return rows.size
-    each = sizes_of(rules.sweep, incoming)[arrivals.items]
-    return rows.size + np.add.reduceat(each, arrivals.first)
+    sizes = sizes_of(rules.sweep, incoming)[arrivals.items]
+    return rows.size + np.add.reduceat(sizes, arrivals.first)
 
 
 def _hold(
@@ -253,13 +253,13 @@ def _hold(
     combiner = rules.strategy.timestamp_combiner
     if combiner is TimestampCombiner.END_OF_WINDOW:
         return np.where(over, held, rows.last)
-    at, first = incoming.at[arrivals.items], arrivals.first
-    behind = at < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
-    holds = np.where(behind, NOTHING, at)
+    timestamp, first = incoming.timestamps[arrivals.items], arrivals.first
+    behind = timestamp < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
+    holds = np.where(behind, NOTHING, timestamp)
     if combiner is TimestampCombiner.EARLIEST:
         new = least(holds, first)
         one_only = (held == NOTHING) | (new == NOTHING)
-        both = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
+        hold = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
     else:
-        both = np.maximum(held, np.maximum.reduceat(holds, first))
-    return np.where(over, held, both)
+        hold = np.maximum(held, np.maximum.reduceat(holds, first))
+    return np.where(over, held, hold)

@@ -101,8 +101,8 @@ def _within_time(timestamps: Ints, unit: Resolution) -> Ints:
     return np.minimum(timestamps, unit.end_of_global_window)
 
 
-def _rows(at: Ints) -> Ints:
-    return np.arange(len(at), dtype=np.int64)
+def _rows(timestamps: Ints) -> Ints:
+    return np.arange(len(timestamps), dtype=np.int64)
 
 
 def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
@@ -175,7 +175,7 @@ class Incoming(WindowRows):
     """
 
     row: Ints
-    at: Ints
+    timestamps: Ints
     count: Ints | None = None
     judged: Bools | None = None
     merged: Bools | None = None
@@ -201,37 +201,37 @@ class PlainBundle:
     arrivals: Arrivals
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        key, at = self.arrivals.key, self.arrivals.at
+        key, timestamp = self.arrivals.key, self.arrivals.timestamps
         assigned = self._assigned(window_fn)
         row = assigned.row
-        return Incoming(key[row], assigned.start, assigned.end, row, at[row])
+        return Incoming(key[row], assigned.start, assigned.end, row, timestamp[row])
 
     def _assigned(self, window_fn: WindowFn) -> AssignedRows:
-        at, start, end = self.arrivals.at, self.arrivals.start, self.arrivals.end
+        timestamp, start, end = self.arrivals.timestamps, self.arrivals.start, self.arrivals.end
         if start is None or end is None:
-            return assign(window_fn, at, self.arrivals.is_end)
-        given = start != NOTHING
-        if given.all():
-            return AssignedRows(np.arange(len(at)), start, end)
-        rows, others = np.nonzero(given)[0], np.nonzero(~given)[0]
+            return assign(window_fn, timestamp, self.arrivals.is_end)
+        comes_in_window = start != NOTHING
+        if comes_in_window.all():
+            return AssignedRows(np.arange(len(timestamp)), start, end)
+        rows, unassigned = np.nonzero(comes_in_window)[0], np.nonzero(~comes_in_window)[0]
         is_end = self.arrivals.is_end
-        is_end = None if is_end is None else is_end[others]
-        assigned = assign(window_fn, at[others], is_end)
-        both = concat(
+        is_end = None if is_end is None else is_end[unassigned]
+        assigned = assign(window_fn, timestamp[unassigned], is_end)
+        rows_of_both = concat(
             [
-                attrs.evolve(assigned, row=others[assigned.row]),
+                attrs.evolve(assigned, row=unassigned[assigned.row]),
                 AssignedRows(rows, start[rows], end[rows]),
             ]
         )
-        return take(both, order_of(both.row))
+        return take(rows_of_both, order_of(rows_of_both.row))
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
-        counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
+        counts, timestamp = lengths_of(first, len(row)), self.arrivals.timestamps[row]
         values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
-            fold.add(before, ElementsByWindow(column, at, first, counts))
+            fold.add(before, ElementsByWindow(column, timestamp, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
         )
 
@@ -246,7 +246,7 @@ class LiftedBundle:
         lifted = self.lifted
         row = np.arange(len(lifted), dtype=np.int64)
         bounds = lifted.start, lifted.end
-        counted = lifted.at, lifted.count, lifted.judged, lifted.merged
+        counted = lifted.timestamps, lifted.count, lifted.judged, lifted.merged
         return Incoming(lifted.key, *bounds, row, *counted)
 
     def added(

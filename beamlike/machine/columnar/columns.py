@@ -176,7 +176,7 @@ class Arrivals:
     """
 
     key: Ints
-    at: Ints
+    timestamps: Ints
     values: tuple[Values | None, ...]
     start: Ints | None = None
     end: Ints | None = None
@@ -187,12 +187,12 @@ class Arrivals:
 class LiftedArrivals(WindowRows):
     """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
 
-    Each row stands for ``count`` elements of one window, the latest of them at ``at`` (ms).
+    Each row stands for ``count`` elements of one window, the latest of them at ``timestamps``.
     ``judged`` says which were judged for lateness where they were combined, and ``merged`` which
     came in other windows, too. ``accumulators`` are those of each fold.
     """
 
-    at: Ints
+    timestamps: Ints
     count: Ints
     judged: Bools
     merged: Bools

@@ -119,7 +119,7 @@ class _ChildrenColumns(TriggerColumns):
 
     def _ready_or_finished(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
         ready = self._ready(state, now)
-        return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
+        return [sub.finished | is_ready for sub, is_ready in zip(state.subs, ready, strict=True)]
 
     def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         pairs = enumerate(self.pairs(nodes))

@@ -89,7 +89,7 @@ class FirstOfKeys:
         )
         if self.by_event_time:
             until = np.minimum(
-                later(incoming.at[first], self._within, self._last), self._expiry(end)
+                later(incoming.timestamps[first], self._within, self._last), self._expiry(end)
             )
         else:
             until = np.full(len(first), clock + self._within, np.int64)

@@ -53,8 +53,8 @@ def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
     match strategy.late_check:
         case LateCheck.ELEMENT:
             last = strategy.end_of_global_window
-            own = later(incoming.at, strategy.allowed_lateness, last)
-            return np.minimum(own, rules.expiry(incoming.end))
+            by_element = later(incoming.timestamps, strategy.allowed_lateness, last)
+            return np.minimum(by_element, rules.expiry(incoming.end))
         case LateCheck.MERGED:
             # Only the merged window decides.
             return np.full(len(incoming), strategy.resolution.end_of_time)
@@ -123,8 +123,8 @@ def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, In
     row = order[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(trial))]
     size = None
     if live.size is not None:
-        each = sweep.sizes(late.start, late.end)
-        size = np.concatenate([live.size[row], each])
+        sizes = sweep.sizes(late.start, late.end)
+        size = np.concatenate([live.size[row], sizes])
     runs = sweep.runs(
         np.concatenate([trial, np.arange(len(late))]),
         np.concatenate([live.start[row], late.start]),

@@ -71,9 +71,9 @@ class Parts:
     nodes: Nodes
     first: Ints
 
-    def sub(self, at: int) -> "Parts":
+    def sub(self, index: int) -> "Parts":
         """The parts of a child."""
-        return Parts(self.nodes.subs[at], self.first)
+        return Parts(self.nodes.subs[index], self.first)
 
     def all_finished(self) -> Bools:
         """For each result, whether all of its parts are."""
@@ -188,9 +188,9 @@ class AfterTimeColumns(TriggerColumns):
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         earliest = least(_value(parts.nodes), parts.first)
-        return Nodes(own.finished, np.where(own.finished, NOTHING, earliest))
+        return Nodes(nodes.finished, np.where(nodes.finished, NOTHING, earliest))
 
 
 class AfterCountColumns(TriggerColumns):
@@ -213,7 +213,7 @@ class AfterCountColumns(TriggerColumns):
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         finished = parts.any_finished()
         total = np.add.reduceat(_or_zero(_value(parts.nodes)), parts.first)
         return Nodes(finished, np.where(finished, NOTHING, total))

@@ -82,10 +82,10 @@ class ColumnarLifting:
 
     def _unseen(self, keys: int, watermark: int | None) -> State:
         """So many keys without elements so far."""
-        at = self._rules.strategy.resolution.earliest if watermark is None else watermark
+        stands_at = self._rules.strategy.resolution.earliest if watermark is None else watermark
         none = np.zeros(0, np.int64)
         table = self._rules.new_windows(none, none, none)
-        return State(at, 0, np.full(keys, at, np.int64), table)
+        return State(stands_at, 0, np.full(keys, stands_at, np.int64), table)
 
 
 def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
@@ -93,7 +93,7 @@ def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
     if not len(targets):
         return targets.end
     arrived = targets.arrivals
-    at, of = incoming.at[arrived.items], arrived.owner
-    inside = (targets.start[of] <= at) & (at < targets.end[of])
-    greatest = np.maximum.reduceat(np.where(inside, at, NOTHING), arrived.first)
+    timestamp, of = incoming.timestamps[arrived.items], arrived.owner
+    inside = (targets.start[of] <= timestamp) & (timestamp < targets.end[of])
+    greatest = np.maximum.reduceat(np.where(inside, timestamp, NOTHING), arrived.first)
     return np.where(greatest == NOTHING, targets.end - 1, greatest)

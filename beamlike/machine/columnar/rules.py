@@ -125,7 +125,7 @@ def _check_durations(strategy: WindowingStrategy) -> None:
     fields = (
         (part, getattr(part, field.name)) for part in parts for field in attrs.fields(type(part))
     )
-    durations = [(part, it) for part, it in fields if isinstance(it, int)]
+    durations = [(part, value) for part, value in fields if isinstance(value, int)]
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
         if abs(duration) >= LONGEST:
             raise UnsupportedError(

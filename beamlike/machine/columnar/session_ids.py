@@ -39,9 +39,9 @@ def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> 
         earliest = kept.first[named]
         many = np.nonzero(kept.lengths > 1)[0]
         if len(many):
-            some = kept.take(many)
-            order = order_of_windows(some.owner, *some.items.columns("start", "end"))
-            beyond = order[some.first] - some.first
+            several = kept.take(many)
+            order = order_of_windows(several.owner, *several.items.columns("start", "end"))
+            beyond = order[several.first] - several.first
             earliest[np.searchsorted(named, many)] += beyond
         panes = kept.items.take(earliest)
         start[named], end[named] = panes.columns("session_start", "session_end")
@@ -89,10 +89,10 @@ def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Na
     """
     rows = firing_order.rows
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
-    others = np.nonzero(firing_order.others.key == key)[0].tolist()
-    fixed = {name for row in others for name in _names_of(firing_order.others, row)}
+    other_rows = np.nonzero(firing_order.others.key == key)[0].tolist()
+    fixed = {name for row in other_rows for name in _names_of(firing_order.others, row)}
     place_of = {row: place for place, row in enumerate(places.tolist()) if row in names}
-    given: dict[int, _Name] = {}
+    assigned: dict[int, _Name] = {}
     for row in sorted(names, key=lambda row: int(firing_order.when[row])):
         if row in place_of:
             if names[row]:
@@ -102,11 +102,11 @@ def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Na
                 taken = fixed.union(*names.values())
                 while name in taken:
                     name = name[0] - 1, name[1]
-            given[place_of[row]] = name
+            assigned[place_of[row]] = name
             names[row] = [name]
         if firing_order.forgotten is not None and firing_order.forgotten[row]:
             names[row] = []
-    return given
+    return assigned
 
 
 def _panes_of(table: Table, row: int) -> UnretractedPanes:

@@ -76,14 +76,14 @@ class CustomTriggerNode(TriggerNode):
             )
         return kept
 
-    def _wrong(self, what: str) -> TriggerFailed:
-        return TriggerFailed(self.name, TriggerError(what))
+    def _wrong(self, problem: str) -> TriggerFailed:
+        return TriggerFailed(self.name, TriggerError(problem))
 
     def _ask(
-        self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
+        self, method: Callable[Given, Answer], *args: Given.args, **kwargs: Given.kwargs
     ) -> Answer:
         try:
-            return method(*args, **more)
+            return method(*args, **kwargs)
         except USER_RAISED as cause:
             raise TriggerFailed(f"{self.name}.{method.__name__}", cause) from cause
 

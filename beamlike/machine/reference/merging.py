@@ -60,8 +60,9 @@ def _plan(
         ]
         if blamed:
             failures = [
-                (one, FunctionFailure.of(window_fn, "merge", why, (one[1],), one[0]))
-                for one, why in blamed
+                (arrival, FunctionFailure.of(window_fn, "merge", why, (item,), window))
+                for arrival, why in blamed
+                for window, item in (arrival,)
             ]
         else:
             together = FunctionFailure.of(window_fn, "merge", cause, [item for _, item in arrivals])
@@ -73,7 +74,7 @@ def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
     live = work.live()
-    arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
+    arriving = [arrival for arrival in arrivals if isinstance(arrival[0], IntervalWindow)]
     if work.rules.needs_sizes:
         sizes = {window: work.windows[window].size for window in live}
         for window, item in arriving:
@@ -106,7 +107,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     }
     merged = list(parts.values())
     accumulator = None
-    own = parts.get(into)
+    before = parts.get(into)
     callers = [arrival for arrival in arrivals if arrival[0] in merge.sources]
     try:
         if merged:
@@ -115,10 +116,10 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             accumulator = work.combine.merge(accumulator, part.accumulator)
         if len(merged) > 1:
             accumulator = work.combine.compact(accumulator)
-        trigger = work.trigger.start() if own is None else own.trigger
+        trigger = work.trigger.start() if before is None else before.trigger
         if parts:
             trigger = work.trigger.on_merge(trigger, [part.trigger for part in merged], now)
-        timers = own.processing_timers if own else ()
+        timers = before.processing_timers if before else ()
         timers = work.processing_timers(timers, trigger) if parts else ()
         waits_for_end = not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)
     except USER_RAISED as cause:
@@ -141,10 +142,10 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
         accumulator=accumulator,
         new_elements=sum(part.new_elements for part in merged),
         element_hold=_merged_hold(work, into, merged),
-        end_timer_set=(own is not None and own.end_timer_set) or waits_for_end,
+        end_timer_set=(before is not None and before.end_timer_set) or waits_for_end,
         processing_timers=timers,
         # History belongs to a window's bounds: a session that outgrew them starts anew.
-        last_pane=own.last_pane if own else None,
+        last_pane=before.last_pane if before else None,
         unretracted_panes=tuple(pane for part in merged for pane in part.unretracted_panes),
         size=sum(part.size for part in merged),
     )

@@ -197,10 +197,10 @@ def earliest_correction(state: KeyState, lateness: int) -> int | None:
     """
     held = [
         pane.timestamp + lateness
-        for window, each in state.windows.items()
-        if each.unretracted_panes and not each.closed
+        for window, remembered in state.windows.items()
+        if remembered.unretracted_panes and not remembered.closed
         # An expired session is retained for those that merge with it, and fires no more itself.
         if state.watermark <= window.max_timestamp + lateness
-        for pane in each.unretracted_panes
+        for pane in remembered.unretracted_panes
     ]
     return min(held, default=None)

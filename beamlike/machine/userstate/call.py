@@ -36,7 +36,7 @@ class Timer:
         return self._live.expiry if self.spec.is_event_time else None
 
     def set(
-        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+        self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
         """Call back when its clock is past this (ms).
 
@@ -48,12 +48,12 @@ class Timer:
         if output_timestamp is not None:
             output = self._checked(output_timestamp)
         elif holds:
-            output = at if self.spec.is_event_time else self._given_at
-        if self.spec.is_event_time and at > self._live.expiry:
-            raise UserStateError(self._too_late("a firing timestamp", at))
+            output = due if self.spec.is_event_time else self._given_at
+        if self.spec.is_event_time and due > self._live.expiry:
+            raise UserStateError(self._too_late("a firing timestamp", due))
         if output is not None and output > self._live.expiry:
             raise UserStateError(self._too_late("an output timestamp", output))
-        self._live.set_timer(self.spec, tag, (at, output))
+        self._live.set_timer(self.spec, tag, (due, output))
 
     def clear(self, tag: str = "") -> None:
         """Do not call back."""
@@ -72,13 +72,13 @@ class Timer:
             "allowed_timestamp_skew of the DoFn"
         )
 
-    def _too_late(self, what: str, at: int) -> str:
+    def _too_late(self, noun: str, instant: int) -> str:
         domain = "an event-time" if self.spec.is_event_time else "a processing-time"
         unit = self._live.unit
         show, window = unit.show_instant, unit.show_window(self._live.window)
         return (
-            f"Attempted to set {domain} timer {self.spec.name!r} with {what} of "
-            f"{show(at)} that is after the expiration of window {window}, "
+            f"Attempted to set {domain} timer {self.spec.name!r} with {noun} of "
+            f"{show(instant)} that is after the expiration of window {window}, "
             f"{show(self._live.expiry)}; set it to an instant before that, or do not set "
             "it"
         )
@@ -187,9 +187,9 @@ class FunctionCall:
         return Timer(declared, self._live, now, self._timestamp, skew)
 
 
-def _undeclared(what: str, name: str, known: list[str]) -> str:
+def _undeclared(noun: str, name: str, known: list[str]) -> str:
     declared = ", ".join(map(repr, known)) or "none"
     return (
-        f"the {what} {name!r} is not declared; the function declares: {declared}; ask for it with "
+        f"the {noun} {name!r} is not declared; the function declares: {declared}; ask for it with "
         "a parameter of process or of a callback"
     )

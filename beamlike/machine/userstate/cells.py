@@ -63,19 +63,19 @@ def encoded(spec: StateSpec, coder: Coder, value: Any) -> bytes:
         CoderError: The coder cannot take it.
     """
     try:
-        made = coder.encode(value)
+        blob = coder.encode(value)
     except USER_RAISED as cause:
         raise CoderError(
             f"{coder} of the state {spec.name!r} cannot take {safe_repr(value)}: "
             f"{problem_of(cause)}; declare a coder that fits its values"
         ) from cause
-    if type(made) is not bytes:
+    if type(blob) is not bytes:
         raise CoderError(
-            f"{coder} of the state {spec.name!r} must make bytes, and made {short_repr(made)} "
+            f"{coder} of the state {spec.name!r} must make bytes, and made {short_repr(blob)} "
             f"of {safe_repr(value)}; "
             "declare a coder that fits its values"
         )
-    return made
+    return blob
 
 
 class ValueCell(Cell[ReadModifyWriteStateSpec]):
@@ -197,13 +197,13 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
     def add(self, value: tuple[Any, Any]) -> None:
         """One more pair of an instant and a value."""
         try:
-            at, given = value
+            instant, item = value
         except (TypeError, ValueError):
             raise UserStateError(
                 f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
                 f"{value!r}"
             ) from None
-        insort(self._held, (self.spec.millis(at), self._encoded(given)), key=itemgetter(0))
+        insort(self._held, (self.spec.millis(instant), self._encoded(item)), key=itemgetter(0))
 
     def read(self) -> list[tuple[Any, Any]]:
         """All pairs of instant and value."""
@@ -224,8 +224,8 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
         return first, max(first, after)
 
     def _shown(self, first: int, after: int) -> Iterator[tuple[Any, Any]]:
-        for at, blob in self._held[first:after]:
-            yield self.spec.shown(at), self.spec.coder.decode(blob)
+        for instant, blob in self._held[first:after]:
+            yield self.spec.shown(instant), self.spec.coder.decode(blob)
 
 
 class MapCell(_ValuesCell[MapStateSpec]):
@@ -296,11 +296,11 @@ def cell_of(spec: StateSpec, saved: Any) -> Cell[Any]:
     Raises:
         UserStateError: There is no such kind of state.
     """
-    for kind, cell in _CELLS:
-        if isinstance(spec, kind):
-            made: Cell[Any] = cell(spec)
-            made.load(saved)
-            return made
+    for spec_class, cell in _CELLS:
+        if isinstance(spec, spec_class):
+            found_cell: Cell[Any] = cell(spec)
+            found_cell.load(saved)
+            return found_cell
     raise UserStateError(
         f"{spec!r} is no state that beamlike knows; declare one of userstate, such as "
         "ReadModifyWriteStateSpec"

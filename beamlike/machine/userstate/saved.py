@@ -46,9 +46,9 @@ class Saved(NamedTuple):
 
     def instants(self, specs: Mapping[str, TimerSpec], event_time: bool) -> Iterator[int]:
         """What its timers of one time domain are set to (ms)."""
-        for (name, _), (at, _output) in self.timers.items():
+        for (name, _), (instant, _output) in self.timers.items():
             if specs[name].is_event_time is event_time:
-                yield at
+                yield instant
 
 
 def of_state(state: WindowState) -> Saved:
@@ -65,7 +65,7 @@ def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None)
         end_hold: Where the window itself holds the output watermark (ms); None: it does not.
     """
     holds = [output for _, output in saved.timers.values() if output is not None]
-    holds += [at for at, _ in saved.waiting]
+    holds += [timestamp for timestamp, _ in saved.waiting]
     holds += [] if end_hold is None else [end_hold]
     alarm = min(saved.instants(specs, event_time=False), default=None)
     return WindowState(

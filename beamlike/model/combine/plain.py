@@ -65,8 +65,8 @@ def plain_text(value: Any) -> str:
         case Set():
             return f"<{_items(sorted(map(plain_text, value)))}>"
         case Mapping():
-            pairs = ((plain_text(key), plain_text(each)) for key, each in value.items())
-            return f"{{{_items(f'{key}={each}' for key, each in sorted(pairs))}}}"
+            pairs = ((plain_text(key), plain_text(item)) for key, item in value.items())
+            return f"{{{_items(f'{key}={item}' for key, item in sorted(pairs))}}}"
     if attrs.has(type(value)):
         return f"{type(value).__qualname__}{plain_text(attrs.astuple(value, recurse=False))}"
     raise CombineError(

@@ -45,8 +45,8 @@ class NetCountValuesFold(NetCountFold):
     """How many values stand that are not null."""
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        signs, there = _signs(columns[-1]), present_in(columns[0])
-        return Values(signs if there is None else np.where(there, signs, 0))
+        signs, present = _signs(columns[-1]), present_in(columns[0])
+        return Values(signs if present is None else np.where(present, signs, 0))
 
 
 class NetWholeSum(CountedSum):

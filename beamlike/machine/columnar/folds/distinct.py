@@ -24,8 +24,8 @@ class CollectSetFold(CollectFold):
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return _each_once(*super().of(elements))
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        return _each_once(*super().both(one, other))
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        return _each_once(*super().merge(earlier, later))
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return _each_once(*super().merged(parts, first))

@@ -38,8 +38,8 @@ class CountFold(Fold):
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return (elements.counts,)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        return (one[0] + other[0],)
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        return (earlier[0] + later[0],)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return (np.add.reduceat(parts[0], first),)
@@ -75,9 +75,9 @@ class FloatSum(Fold):
         numbers = data if present is None else np.where(present, data, 0.0)
         return (_added_in_order(held[0], numbers, elements.counts),)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
         with np.errstate(invalid="ignore", over="ignore"):
-            return (one[0] + other[0],)
+            return (earlier[0] + later[0],)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return self.grown(self.create(len(first)), parts, first)

@@ -48,9 +48,9 @@ class CollectFold(Fold):
             return (Lists(elements.counts, items),)
         return (Lists(elements.present_counts(), items.filter(pa.array(present))),)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        held: Lists = one[0]
-        return (held.followed_by(other[0]) if len(held.items) else other[0],)
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        held: Lists = earlier[0]
+        return (held.followed_by(later[0]) if len(held.items) else later[0],)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         lists: Lists = parts[0]
@@ -94,42 +94,42 @@ class StampedFold(Fold):
             timestamps = np.where(present, timestamps, NOTHING)
         return self._chosen(elements.values, timestamps, elements.first, elements.counts)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        first, second = one[1], other[1]
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        first, second = earlier[1], later[1]
         if self.last:
             takes_first = first > second
         else:
             takes_first = (second == NOTHING) | ((first != NOTHING) & (first <= second))
         if not takes_first.any():
-            return other
-        return choose(takes_first, one, other)
+            return later
+        return choose(takes_first, earlier, later)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        values, at = parts
-        return self._chosen(values, at, first, lengths_of(first, len(at)))
+        values, timestamp = parts
+        return self._chosen(values, timestamp, first, lengths_of(first, len(timestamp)))
 
     def extract(self, accumulators: Accumulators) -> Values:
         return accumulators[0]  # type: ignore[no-any-return]
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        values, at = accumulators
+        values, timestamp = accumulators
         data = values.data
         if self.number is not None:
             data = array_of(data, values.present, self.dtype)
-        return [data, array_of(at, at != NOTHING, pa.int64())]
+        return [data, array_of(timestamp, timestamp != NOTHING, pa.int64())]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         value, time = columns
-        there = present_in(time)
-        at = numbers_of(time)
-        if there is not None:
-            at = np.where(there, at, NOTHING)
+        has_time = present_in(time)
+        timestamp = numbers_of(time)
+        if has_time is not None:
+            timestamp = np.where(has_time, timestamp, NOTHING)
         if self.number is None:
-            return Values(value), at
+            return Values(value), timestamp
         present = present_in(value)
         if present is None:
             present = np.ones(len(value), np.bool_)
-        return Values(numbers_of(value), present), at
+        return Values(numbers_of(value), present), timestamp
 
     def _chosen(self, values: Values, timestamps: Ints, first: Ints, counts: Ints) -> Accumulators:
         rows = np.arange(len(timestamps))
@@ -144,5 +144,5 @@ class StampedFold(Fold):
         # Whatever has no time is null.
         if self.number is None:
             return take(values, row), best
-        there = np.ones(len(row), np.bool_) if values.present is None else values.present[row]
-        return Values(values.data[row], there), best
+        present = np.ones(len(row), np.bool_) if values.present is None else values.present[row]
+        return Values(values.data[row], present), best

@@ -52,9 +52,9 @@ class WholeSum(Fold):
             (data if present is None else np.where(present, data, 0),), elements.first
         )
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
         digits, carry = [], None
-        for a, b in zip(one, other, strict=True):
+        for a, b in zip(earlier, later, strict=True):
             digit, carry = _carried(*_plus(a, b), carry)
             digits.append(digit)
         return tuple(digits)
@@ -78,14 +78,14 @@ class WholeSum(Fold):
 
     def of_digits(self, digits: Digits, first: Ints) -> Digits:
         """The sum of each run of numbers."""
-        found, carry = [], None
+        totals, carry = [], None
         for column in digits:
             digit, carry = _carried(*_run_sums(column, first), carry)
-            found.append(digit)
-        while len(found) < self.width:
-            found.append(np.zeros(len(first), np.int64) if carry is None else carry)
+            totals.append(digit)
+        while len(totals) < self.width:
+            totals.append(np.zeros(len(first), np.int64) if carry is None else carry)
             carry = None
-        return tuple(found)
+        return tuple(totals)
 
 
 class DecimalSum(WholeSum):
@@ -103,12 +103,12 @@ class DecimalSum(WholeSum):
     def extract(self, accumulators: Accumulators) -> Values:
         """As decimals of 256 bits: they hold every sum."""
         low, high, top = accumulators
-        words = np.empty((len(low), 4), np.int64)
-        words[:, 0] = low
-        words[:, 1] = high - (low < 0)
-        words[:, 2] = top - ((words[:, 1] < 0) | (high == _LEAST) & (low < 0))
-        words[:, 3] = words[:, 2] >> 63
-        return Values(array_of(words.ravel(), None, pa.decimal256(76, self.dtype.scale)))
+        quads = np.empty((len(low), 4), np.int64)
+        quads[:, 0] = low
+        quads[:, 1] = high - (low < 0)
+        quads[:, 2] = top - ((quads[:, 1] < 0) | (high == _LEAST) & (low < 0))
+        quads[:, 3] = quads[:, 2] >> 63
+        return Values(array_of(quads.ravel(), None, pa.decimal256(76, self.dtype.scale)))
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [fitted(self.extract(accumulators).data, self.dtype)]
@@ -148,7 +148,7 @@ def _carried(digit: Ints, carry: Ints | None, before: Ints | None) -> tuple[Ints
     """A digit, and what it carries, with what the digit below it carried."""
     if before is None:
         return digit, carry
-    digit, more = _plus(digit, before)
-    if carry is None or more is None:
-        return digit, more if carry is None else carry
-    return digit, carry + more
+    digit, second_carry = _plus(digit, before)
+    if carry is None or second_carry is None:
+        return digit, second_carry if carry is None else carry
+    return digit, carry + second_carry
