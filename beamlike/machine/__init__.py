@@ -1,5 +1,8 @@
 """Pure machines: ``(state, event) -> (state, effects)``. No Spark, no clock, no I/O.
 
+Instants and durations are whole numbers of ticks here: milliseconds or microseconds, as the
+`beamlike.model.resolution.Resolution` of the query says.
+
 Read in this order: `events` (what goes in and what comes out, the same for all machines),
 `failures` (what becomes of a function of the user's that raises), `assigning` (the windows of an
 element), `equality` (whether a pane equals the one before it), `reference` (the executable

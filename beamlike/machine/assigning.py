@@ -47,7 +47,7 @@ def windows_of(
 
     Args:
         on_error: Whether that is dropped or reported.
-        watermark: The input watermark (ms), for the drop; None where it is not known.
+        watermark: The input watermark, for the drop; None where it is not known.
 
     Raises:
         UserFunctionError: The window function raised, and that is to be reported.

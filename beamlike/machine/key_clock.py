@@ -20,10 +20,10 @@ class KeyClock:
     =============  ===================================================  ===================
     field          stored                                               cleared
     =============  ===================================================  ===================
-    ``watermark``  the watermark after the key's last step, ms          never, only forward
-    ``greatest``   the greatest event time of its elements, ms, as far  never, only forward
-                   as it is `believed`
-    ``active_at``  processing time of its last element, ms              never, only forward
+    ``watermark``  the watermark after the key's last step              never, only forward
+    ``greatest``   the greatest event time of its elements, as far as   never, only forward
+                   it is `believed`
+    ``active_at``  processing time of its last element                  never, only forward
     =============  ===================================================  ===================
 
     It is there from the key's first element on, and stays when the key has no windows: what comes
@@ -40,7 +40,7 @@ class KeyClock:
 
         Args:
             before: Its clock before them, see `at`; None: they are its first.
-            greatest: The greatest of their event times (ms).
+            greatest: The greatest of their event times.
             source: How a watermark follows the elements.
         """
         greatest = believed(greatest, source, clock)
@@ -50,19 +50,19 @@ class KeyClock:
         return cls(reached, greatest, clock).at(source, clock)
 
     def at(self, source: SourceClock, clock: int) -> Self:
-        """The clock of a key at this processing time (ms), if no element has come since."""
+        """The clock of a key at this processing time, if no element has come since."""
         reached = source.watermark(self.greatest, self.active_at, clock)
         if reached is None or reached <= self.watermark:
             return self
         return attrs.evolve(self, watermark=reached)
 
     def due(self, source: SourceClock, event: int) -> int | None:
-        """The processing time (ms) past which the watermark is past an event time; None: no
-        processing time will bring it there.
+        """The processing time past which the watermark is past an event time; None: no processing
+        time will bring it there.
 
         Args:
             source: How the watermark follows.
-            event: An event time (ms) that the watermark has not passed.
+            event: An event time that the watermark has not passed.
         """
         if source.idle_after is None or source.idle is not Idle.ADVANCE:
             return None

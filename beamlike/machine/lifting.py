@@ -62,7 +62,7 @@ class Lifting:
 
         Args:
             elements: In order of arrival. Some may have been combined before.
-            watermark: The input watermark (ms) that judges which of them are late. With
+            watermark: The input watermark that judges which of them are late. With
                 ``late_check="merged"`` the grouping that follows judges; without a watermark, too,
                 which is right for windows that do not merge only.
 
@@ -95,8 +95,8 @@ class Lifting:
 
 
 def _greatest(elements: Sequence[Item], window: Window) -> int:
-    """The greatest event time (ms) of those in a window. Some may come in another one that
-    overlaps it."""
+    """The greatest event time of those in a window. Some may come in another one that overlaps
+    it."""
     inside = (
         element.timestamp
         for element in elements

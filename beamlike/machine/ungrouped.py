@@ -56,7 +56,7 @@ class UngroupedMachine(ABC):
     def _stepped(
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
-        """The same, with the clocks to which the event brings the key (ms)."""
+        """The same, with the clocks to which the event brings the key."""
 
 
 def refuse_merging(window_fn: WindowFn) -> None:
@@ -93,7 +93,7 @@ def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
 
 
 def expired(element: Element, window: Window, deadline: int, watermark: int) -> Drop | None:
-    """The drop of an element whose deadline (ms) the watermark (ms) has passed, else None."""
+    """The drop of an element whose deadline the watermark has passed, else None."""
     if watermark <= deadline:
         return None
     missed_by = watermark - deadline
@@ -101,7 +101,7 @@ def expired(element: Element, window: Window, deadline: int, watermark: int) -> 
 
 
 def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
-    """The watermark and the clock (ms) that an event brings a key to.
+    """The watermark and the clock that an event brings a key to.
 
     Raises:
         WatermarkError: One of them would go back.

@@ -75,10 +75,10 @@ class Table(WindowRows):
     """Windows, and what is remembered of them.
 
     ``unretracted_panes`` holds lists of `PickedRows` `UnretractedPanes`, in retracting mode only.
-    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
-    timer matters although its trigger no longer waits for it; else the timers of a window are its
-    triggers' targets that the clock has not passed. ``size`` is there only if the window
-    function needs how many elements a window holds.
+    ``processing_timers`` holds lists of processing times (ascending) and is there only if a timer
+    matters although its trigger no longer waits for it; else the timers of a window are its
+    triggers' targets that the clock has not passed. ``size`` is there only if the window function
+    needs how many elements a window holds.
     """
 
     trigger: Nodes
@@ -128,7 +128,7 @@ class Table(WindowRows):
 
     @property
     def last(self) -> Ints:
-        """The last instant of each window (ms)."""
+        """The last instant of each window."""
         return self.end - 1
 
 
@@ -152,7 +152,7 @@ class Merges(WindowRows):
 
 @attrs.frozen(eq=False)
 class State:
-    """All keys of a pass. ``output_watermark`` is each key's output watermark (ms), by its number.
+    """All keys of a pass. ``output_watermark`` is each key's output watermark, by its number.
 
     ``merges`` are the live windows that the event that led here made part of another, None if it
     was none that can.

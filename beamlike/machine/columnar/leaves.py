@@ -54,8 +54,7 @@ class Nodes:
 
 @attrs.frozen(eq=False)
 class ColumnsNow:
-    """All that a trigger may use in a decision: which windows are over, and processing time
-    (ms)."""
+    """All that a trigger may use in a decision: which windows are over, and processing time."""
 
     end_reached: Bools
     clock: int
@@ -90,7 +89,7 @@ class TriggerColumns(ABC):
 
     keeps_value: ClassVar[bool] = False
     is_timed: ClassVar[bool] = False
-    """Whether its values are processing times that it waits for (ms)."""
+    """Whether its values are processing times that it waits for."""
 
     def __init__(self, subs: Sequence["TriggerColumns"] = (), merging: bool = False) -> None:
         self.subs = tuple(subs)

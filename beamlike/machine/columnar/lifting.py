@@ -89,7 +89,7 @@ class ColumnarLifting:
 
 
 def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
-    """The greatest event time (ms) of each window's elements, as far as they lie inside it."""
+    """The greatest event time of each window's elements, as far as they lie inside it."""
     if not len(targets):
         return targets.end
     arrived = targets.arrivals

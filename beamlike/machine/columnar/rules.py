@@ -36,8 +36,8 @@ class ColumnRules:
     """A strategy and how it runs over columns.
 
     ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
-    remembered (ms). ``shown`` are the folds that a pane has values of: all, unless it ``corrects``,
-    for some elements withdraw others.
+    remembered. ``shown`` are the folds that a pane has values of: all, unless it ``corrects``, for
+    some elements withdraw others.
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
@@ -141,7 +141,7 @@ def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
 
 
 def next_timers(rules: ColumnRules, state: State) -> tuple[Ints, Ints]:
-    """For each window, the event time and the processing time (ms) that have to be passed before
+    """For each window, the event time and the processing time that have to be passed before
     anything changes; `NEVER` if none will."""
     table = state.table
     event = rules.expiry(table.end)

@@ -79,8 +79,8 @@ class Sweep:
 
         Args:
             key: Of each window, in any order; windows may be there several times.
-            start: Likewise (ms).
-            end: Likewise (ms).
+            start: Likewise.
+            end: Likewise.
             size: What the elements of each count for; None if that does not matter.
         """
         if not self.is_bounded:
@@ -178,7 +178,7 @@ class Sweep:
 @attrs.frozen(eq=False)
 class _OpenWindows(WindowRows):
     """Different windows in order: of each how many elements it holds, None if that does not matter,
-    whether an event has ended it, and the latest event time (ms) of its elements."""
+    whether an event has ended it, and the latest event time of its elements."""
 
     size: Ints | None
     ended: Bools

@@ -56,7 +56,7 @@ def expire(work: StepContext, window: Window, before: int) -> None:
     trigger, and the window is forgotten: at once, or when nothing can change it any more.
 
     Args:
-        before: Where the watermark was before (ms).
+        before: Where the watermark was before.
     """
     state, strategy = work.windows[window], work.strategy
     retained = strategy.forgotten(window) > strategy.expiry(window)
@@ -200,7 +200,7 @@ def _session(work: StepContext, window: Window, state: WindowState) -> Window:
 
     The first pane of a session names it after its window. If a session with panes not yet retracted
     began with that very window and has left it (bounded sessions may overlap, and beside a closed
-    one a new one may begin), the name begins a millisecond earlier. It never ends later than its
+    one a new one may begin), the name begins a tick earlier. It never ends later than its
     session: a session whose name no window keeps has expired, and its window with it.
     """
     if state.unretracted_panes:

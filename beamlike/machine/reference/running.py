@@ -166,12 +166,12 @@ class TriggerNode(ABC):
         return False
 
     def targets(self, state: TriggerState) -> Iterator[int]:
-        """The processing times (ms) it waits for; each is due once the clock is past it."""
+        """The processing times it waits for; each is due once the clock is past it."""
         for sub, sub_state in self.pairs(state):
             yield from sub.targets(sub_state)
 
     def event_time_timers(self, state: TriggerState) -> Iterator[int]:
-        """The event times (ms) it waits for, besides the end of the window; each is due once the
+        """The event times it waits for, besides the end of the window; each is due once the
         watermark is past it."""
         for sub, sub_state in self.pairs(state):
             yield from sub.event_time_timers(sub_state)

@@ -81,8 +81,8 @@ class Grouping(Rules):
         return self.strategy.accumulation is AccumulationMode.RETRACTING
 
     def earliest_correction(self, state: KeyState) -> int | None:
-        """Where panes that may still be withdrawn hold back what comes after (ms); None: nowhere.
-        See `beamlike.machine.reference.state.earliest_correction`."""
+        """Where panes that may still be withdrawn hold back what comes after; None: nowhere. See
+        `beamlike.machine.reference.state.earliest_correction`."""
         return earliest_correction(state, self.strategy.allowed_lateness)
 
 
@@ -185,8 +185,8 @@ def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
 
 
 def _passes_event_time_timer(work: StepContext, state: WindowState, before: int) -> bool:
-    """Whether the watermark has passed an event time that the trigger waits for, other than the
-    end of the window; ``before`` is where it was (ms)."""
+    """Whether the watermark has passed an event time that the trigger waits for, other than the end
+    of the window; ``before`` is where it was."""
     if not work.rules.needs_event_time_timers or state.closed:
         return False
     return any(

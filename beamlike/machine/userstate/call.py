@@ -18,10 +18,10 @@ class Timer:
     Args:
         spec: Which one.
         live: Its window.
-        now: Where its clock stands (ms).
-        given_at: The event time (ms) of the element, or the output timestamp of the timer, that the
+        now: Where its clock stands.
+        given_at: The event time of the element, or the output timestamp of the timer, that the
             function is called for.
-        skew: How far before that an output timestamp may be (ms).
+        skew: How far before that an output timestamp may be.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class Timer:
 
     @property
     def latest(self) -> int | None:
-        """The last instant that it may be set to (ms); None if any will do."""
+        """The last instant that it may be set to; None if any will do."""
         return self._live.expiry if self.spec.is_event_time else None
 
     def set(
         self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
-        """Call back when its clock is past this (ms).
+        """Call back when its clock is past this.
 
         Raises:
             UserStateError: The instant, or the output timestamp, is after the expiry of the window,
@@ -91,7 +91,7 @@ class LiveWindow:
 
     Args:
         fn: The function.
-        expiry: The last instant (ms) at which its timers of event time may fire.
+        expiry: The last instant at which its timers of event time may fire.
         saved: What was remembered.
         on_set: Called with the window and each timer that is set.
         unit: What instants count.
@@ -154,9 +154,9 @@ class FunctionCall:
 
     Args:
         live: The window.
-        timestamp: The event time (ms) of the element, or the output timestamp of the timer.
-        watermark: The input watermark (ms).
-        clock: Processing time (ms).
+        timestamp: The event time of the element, or the output timestamp of the timer.
+        watermark: The input watermark.
+        clock: Processing time.
     """
 
     def __init__(self, live: LiveWindow, timestamp: int, watermark: int, clock: int) -> None:

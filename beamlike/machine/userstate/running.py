@@ -81,7 +81,7 @@ def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int |
 
 
 def end_hold(fn: StatefulFn, window: Window) -> int | None:
-    """Where a window itself holds the output watermark (ms): what its end brings out is in time."""
+    """Where a window itself holds the output watermark: what its end brings out is in time."""
     return window.max_timestamp if fn.expires else None
 
 
@@ -229,7 +229,7 @@ class StatefulStep:
         return calls
 
     def _take_turns(self, live: LiveWindow, until: int) -> bool:
-        """Give the elements that waited, up to an event time (ms); whether there were some."""
+        """Give the elements that waited, up to an event time; whether there were some."""
         ready = sorted((pair for pair in live.waiting if pair[0] <= until), key=itemgetter(0))
         live.waiting = [pair for pair in live.waiting if pair[0] > until]
         for timestamp, value in ready:
