@@ -14,7 +14,7 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.stateful import StatefulFn
+from beamlike.model.stateful import Lifecycle, StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.safe_text import USER_RAISED, safe_repr
@@ -31,7 +31,7 @@ class RaisedFor(Exception):
         self.element = element
 
 
-class Do:
+class Do(Lifecycle):
     """A function over elements, one by one, with the lifecycle of Beam's ``DoFn``.
 
     Elements are given to it in bundles. It returns the tag of an output and an element for each
@@ -51,12 +51,6 @@ class Do:
         """Whether it may change the objects that it is given, and so gets copies of those that
         something else holds, too."""
         return True
-
-    def setup(self) -> None:
-        """Before the first bundle that this copy is given."""
-
-    def start_bundle(self) -> None:
-        """Before the first element of each bundle."""
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
         """The next elements see these side inputs: the items of each, in the order of the node."""
@@ -91,13 +85,6 @@ class Do:
     def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""
         return safe_repr(element.value)
-
-    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
-        """After the last element of each bundle: what was kept back."""
-        return ()
-
-    def teardown(self) -> None:
-        """After the last bundle that this copy is given."""
 
 
 @attrs.frozen(eq=False)

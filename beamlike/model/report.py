@@ -20,7 +20,7 @@ from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
-from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, closes, lets_go
+from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, closes
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
@@ -279,7 +279,7 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
             f"{strategy.resolution.show_duration(_kept_for(strategy))} after its end",
         )
     keeps = f"{ends.because}, and "
-    if not lets_go(trigger):
+    if not trigger.always_fires:
         return Finding(
             False,
             f"{keeps}{trigger} need not let anything out before; add early firings, such as "

@@ -101,7 +101,24 @@ class KeepsFirst:
     within: int
 
 
-class StatefulFn(ABC):
+class Lifecycle:
+    """What is called of a function before its elements, between bundles of them, and at the end."""
+
+    def setup(self) -> None:
+        """Before the first bundle that this copy is given."""
+
+    def start_bundle(self) -> None:
+        """Before the first element of each bundle."""
+
+    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
+        """After the last element of each bundle: what was kept back."""
+        return ()
+
+    def teardown(self) -> None:
+        """After the last bundle that this copy is given."""
+
+
+class StatefulFn(Lifecycle, ABC):
     """A function with states and timers for each key and window.
 
     Each call answers with what comes out: elements, each with the tag of an output.
@@ -184,15 +201,5 @@ class StatefulFn(ABC):
         """What the end of a window calls, in words."""
         return self.words
 
-    def setup(self) -> None:  # noqa: B027 (most have no use for it)
-        """Before the first bundle that this copy is given."""
-
-    def start_bundle(self) -> None:  # noqa: B027 (likewise)
+    def start_bundle(self) -> None:
         """Before each call. What is to be done once in a bundle is done at the first of them."""
-
-    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
-        """After the last of each bundle: what was kept back."""
-        return ()
-
-    def teardown(self) -> None:  # noqa: B027 (likewise)
-        """After the last bundle that this copy is given."""

@@ -83,14 +83,12 @@ class Trigger(HasArguments, metaclass=Readable):
 
     @property
     def always_fires(self) -> bool:
-        """Whether enough elements and time always make it fire before its window's end, whatever
-        its children do."""
+        """Whether enough elements and time always make it fire, before its window's end too."""
         return False
 
     @property
     def fires_on_arrival(self) -> bool:
-        """Whether elements alone can make it ready, before the watermark or the clock moves,
-        whatever its children do."""
+        """Whether elements alone can make it ready, before the watermark or the clock moves."""
         return False
 
     def continuation(self) -> "Trigger":
@@ -219,6 +217,14 @@ class CompositeTrigger(BeamTrigger):
         instants = [child.latest_first_firing(window) for child in self.children]
         instant: int = _AMONG[self.ready_by](instants)
         return instant
+
+    @property
+    def always_fires(self) -> bool:
+        return self.holds_for(child.always_fires for child in self.children)
+
+    @property
+    def fires_on_arrival(self) -> bool:
+        return self.holds_for(child.fires_on_arrival for child in self.children)
 
     def holds_for(self, answers: Iterable[bool]) -> bool:
         """What is true of it, if these are the answers of its children."""

@@ -245,9 +245,12 @@ class LiftedBundle:
     def incoming(self, window_fn: WindowFn) -> Incoming:
         lifted = self.lifted
         row = np.arange(len(lifted), dtype=np.int64)
-        bounds = lifted.start, lifted.end
-        counted = lifted.timestamps, lifted.count, lifted.judged, lifted.merged
-        return Incoming(lifted.key, *bounds, row, *counted)
+        return Incoming(
+            *(lifted.key, lifted.start, lifted.end, row, lifted.timestamps),
+            count=lifted.count,
+            judged=lifted.judged,
+            merged=lifted.merged,
+        )
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints

@@ -216,7 +216,8 @@ def _withdrawing(
     """
     start, end = sessions_of(rules, firing_order, places)
     names = [field.name for field in attrs.fields(UnretractedPanes)]
-    record = UnretractedPanes(*(getattr(panes, name) for name in names[:-2]), start, end)
+    columns = {name: getattr(panes, name) for name in names[:-2]}
+    record = UnretractedPanes(**columns, session_start=start, session_end=end)
     lists = Lists(stays.astype(np.int64), PickedRows.all_of(keep(record, stays)))
     emitted = unretracted_panes.followed_by(lists)
     out: UnretractedPanes = emitted.items.read()

@@ -1,17 +1,26 @@
 """Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
 
+Below them, from a trigger to its running form: one entry for each of `beamlike.model.triggers`, and
+one for all others.
+
 Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, without two of its quirks:
 an early or late trigger starts over completely after each pane, and when windows merge only live
 windows are evaluated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
+from beamlike.errors import UnsupportedError
+from beamlike.machine.reference import leaves
+from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.machine.reference.leaves import end_of
 from beamlike.machine.reference.running import Now, States, TriggerNode
 from beamlike.machine.reference.state import TriggerState
+from beamlike.model import triggers as spec
+from beamlike.model.custom_trigger import CustomTrigger
 
 
 class _CompositeNode(TriggerNode):
@@ -301,3 +310,39 @@ def _joined(word: str, waits: Sequence[str | None]) -> str | None:
         word.join(f"({hope})" if len(hopes) > 1 and other in hope else hope for hope in hopes)
         or None
     )
+
+
+_LEAVES: Final[Mapping[type[spec.Trigger], Callable[[Any], TriggerNode]]] = {
+    spec.DefaultTrigger: lambda trigger: leaves.DefaultNode("DefaultTrigger"),
+    spec.AfterProcessingTime: leaves.AfterTimeNode,
+    spec.AfterSynchronizedProcessingTime: leaves.AfterTimeNode,
+    spec.AfterCount: leaves.AfterCountNode,
+    spec.Never: lambda trigger: leaves.ConstantNode("Never", False),
+    spec.Always: lambda trigger: leaves.ConstantNode("Always", True),
+    CustomTrigger: CustomTriggerNode,
+}
+_COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerNode]]] = {
+    spec.Repeatedly: RepeatedlyNode,
+    spec.AfterFirst: AfterFirstNode,
+    spec.AfterAll: AfterAllNode,
+    spec.AfterEach: AfterEachNode,
+    spec.OrFinally: OrFinallyNode,
+}
+
+
+def node_of(trigger: spec.Trigger, merging: bool) -> TriggerNode:
+    """The running form of a trigger."""
+    if isinstance(trigger, spec.AfterWatermark):
+        if not trigger.children:
+            return leaves.AfterEndOfWindowNode("AfterWatermark")
+        parts = [trigger.early or spec.Never(), *([trigger.late] if trigger.late else [])]
+        subs = [node_of(part, merging) for part in parts]
+        return AfterWatermarkNode("AfterWatermark", subs, merging)
+    for cls, leaf in _LEAVES.items():
+        if isinstance(trigger, cls):
+            return leaf(trigger)
+    composite = _COMPOSITES.get(type(trigger))
+    if composite is None:
+        raise UnsupportedError(f"the reference machine does not know the trigger {trigger!r}")
+    subs = [node_of(child, merging) for child in trigger.children]
+    return composite(type(trigger).__name__, subs, merging)

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
 from beamlike.machine.failures import FunctionFailure, OnFailure, OnFailureLike
+from beamlike.machine.reference.composites import node_of
 from beamlike.machine.reference.running import Now, TriggerFailed
 from beamlike.machine.reference.state import KeyState, TriggerState
-from beamlike.machine.reference.triggers import node_of
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.isolated import isolated
 from beamlike.model.options import TimestampCombiner, option

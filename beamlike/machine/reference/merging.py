@@ -74,7 +74,7 @@ def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
     live = work.live()
-    arriving = [arrival for arrival in arrivals if isinstance(arrival[0], IntervalWindow)]
+    arriving = [(window, item) for window, item in arrivals if isinstance(window, IntervalWindow)]
     if work.rules.needs_sizes:
         sizes = {window: work.windows[window].size for window in live}
         for window, item in arriving:

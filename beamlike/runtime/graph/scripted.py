@@ -14,7 +14,7 @@ import attrs
 from beamlike.errors import UnsupportedError, UserFunctionError
 from beamlike.machine.events import AdvanceWatermark, refuse_going_back
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn, Mean, Sum
 from beamlike.model.graph import Edge, GroupNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy

@@ -8,18 +8,27 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, SavedForm, numpy_type
 from beamlike.machine.columnar.folds.corrected import NetCountFold, NetCountValuesFold, NetWholeSum
-from beamlike.machine.columnar.folds.distinct import CollectSetFold, CountDistinctFold
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
-from beamlike.machine.columnar.folds.numbers import CountFold, CountValuesFold, FloatSum
+from beamlike.machine.columnar.folds.numbers import (
+    CountFold,
+    CountValuesFold,
+    DecimalSum,
+    FloatSum,
+    WholeSum,
+)
 from beamlike.machine.columnar.folds.objects import Objects
-from beamlike.machine.columnar.folds.ordered import CollectFold, StampedFold
+from beamlike.machine.columnar.folds.ordered import (
+    CollectFold,
+    CollectSetFold,
+    CountDistinctFold,
+    StampedFold,
+)
 from beamlike.machine.columnar.folds.sql import (
     DecimalMeanFold,
     IntervalMeanFold,
     MeanFold,
     NullOfNothing,
 )
-from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
 from beamlike.model.combine import corrected, sql
 

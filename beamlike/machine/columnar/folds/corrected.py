@@ -18,9 +18,8 @@ from beamlike.machine.columnar.folds.base import (
     number_values,
     present_in,
 )
-from beamlike.machine.columnar.folds.numbers import CountFold
+from beamlike.machine.columnar.folds.numbers import CountFold, WholeSum
 from beamlike.machine.columnar.folds.sql import CountedSum
-from beamlike.machine.columnar.folds.sums import WholeSum
 
 F = TypeVar("F", bound=Fold)
 

@@ -20,8 +20,7 @@ from beamlike.machine.columnar.folds.base import (
     objects,
     present_in,
 )
-from beamlike.machine.columnar.folds.numbers import FloatSum
-from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
+from beamlike.machine.columnar.folds.numbers import DecimalSum, FloatSum, WholeSum
 from beamlike.model.combine.sql import mean_of, nearest
 
 
