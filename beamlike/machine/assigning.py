@@ -43,11 +43,8 @@ def check_bounds(window: Window) -> None:
 def windows_of(
     element: Element, window_fn: WindowFn, on_error: OnFailure, watermark: int | None
 ) -> tuple[Window, ...] | Drop:
-    """The windows of an element, or its drop if the window function raises for it.
-
-    Args:
-        on_error: Whether that is dropped or reported.
-        watermark: The input watermark, for the drop; None where it is not known.
+    """The windows of an element, or its drop if the window function raises for it; ``watermark`` is
+    for that, None where it is not known.
 
     Raises:
         UserFunctionError: The window function raised, and that is to be reported.

@@ -61,14 +61,8 @@ class Clocks:
     ) -> tuple[tuple[InputState, ...], int]:
         """What is known of the inputs after a step, and the input watermark that follows.
 
-        Args:
-            states: What was known after the step before; none at the first one.
-            updates: What the inputs reported since then, in any order.
-            clock: Processing time.
-            clock_before: Processing time of the step before.
-
-        Returns:
-            The watermark may be less than before: keeping it from going back is the stage's.
+        That may be less than before: keeping it from going back is the stage's. ``states`` is what
+        was known after the step before, none at the first one.
         """
         states = states or self._start(clock)
         trusted = self._trusted(states, [*updates], clock, clock_before)
@@ -76,13 +70,8 @@ class Clocks:
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
-        """The watermark of the side input; None if the stage has none.
-
-        Args:
-            states: What is known of the inputs.
-            watermark: The input watermark. While the side input is idle, its watermark is at least
-                that.
-        """
+        """The watermark of the side input, while that is idle at least the input watermark; None if
+        the stage has none."""
         if not self.side:
             return None
         known = self._least(self.side, states, clock)

@@ -96,11 +96,8 @@ def left_out(
     watermark: int | None,
     unit: Resolution,
 ) -> Drop:
-    """The drop of an element that a function of the user's raised for.
-
-    Args:
-        watermark: The input watermark; None where it is not known.
-        unit: What times count.
+    """The drop of an element that a function of the user's raised for; ``watermark`` is None where
+    it is not known.
 
     Raises:
         UserFunctionError: That is to be reported.

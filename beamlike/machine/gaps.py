@@ -19,13 +19,8 @@ sent them."""
 
 
 def is_near(end: int, known: int, max_jump: int) -> bool:
-    """Whether rows show that a source is still before the gap.
-
-    Args:
-        end: Their greatest event time.
-        known: That of all rows before.
-        max_jump: The longest gap that is none.
-    """
+    """Whether rows whose greatest event time this is show that a source is still before the gap;
+    ``known`` is that of all rows before."""
     return end >= known - max_jump
 
 
@@ -39,7 +34,6 @@ def reach_of(
     Args:
         stretches: The rows of a micro-batch, one stretch or more.
         known: The greatest event time before them; None: they are the first.
-        max_jump: The longest gap that is none.
         is_silent: Whether no row from before a gap has come for long enough by the end of the
             micro-batch before. The time in which nothing ran is no evidence.
     """

@@ -87,12 +87,9 @@ class SourceClock:
         return max(greatest - self.delay, unit.earliest)
 
     def watermark(self, greatest: int | None, active_at: int, clock: int) -> int | None:
-        """The watermark of rows that came; None if they are idle.
+        """The watermark of rows of which the last came at ``active_at``; None if they are idle.
 
-        Args:
-            greatest: Their greatest event time, as far as it is `believed`; None: none came.
-            active_at: Processing time when the last of them came.
-            clock: Processing time now.
+        ``greatest`` is their greatest event time, as far as it is `believed`; None: none came.
         """
         idle_for = 0 if self.idle_after is None else clock - active_at - self.idle_after
         if idle_for > 0 and (self.idle is Idle.RELEASE or greatest is None):
@@ -240,12 +237,9 @@ class InputState:
 
 
 def believed(greatest: int, of: InputClock, clock: int) -> int:
-    """How far rows move what is known of a source's event times.
+    """How far rows of this greatest event time move what is known of those of a source.
 
-    Args:
-        greatest: The greatest event time among them.
-        of: The source.
-        clock: Processing time. On replay it must be the same again.
+    On replay the clock must be the same again.
     """
     capped = isinstance(of, SourceClock) and of.max_ahead is not None
     return min(greatest, clock) if capped else greatest
@@ -270,11 +264,6 @@ def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
 
 
 def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
-    """The output watermark after a step, of a key or of all that a host keeps together.
-
-    Args:
-        before: Its value before the step.
-        watermark: The input watermark at its end.
-        held: The earliest hold at its end; None: nothing holds it back.
-    """
+    """The output watermark after a step, of a key or of all that a host keeps together; ``held`` is
+    the earliest hold at its end, None if nothing holds it back."""
     return max(before, watermark if held is None else min(watermark, held))

@@ -36,13 +36,8 @@ class KeyClock:
 
     @classmethod
     def after(cls, before: Self | None, greatest: int, source: SourceClock, clock: int) -> Self:
-        """The clock of a key once elements have come.
-
-        Args:
-            before: Its clock before them, see `at`; None: they are its first.
-            greatest: The greatest of their event times.
-            source: How a watermark follows the elements.
-        """
+        """The clock of a key once elements have come, of which ``greatest`` is the greatest event
+        time; ``before`` is its clock before them, see `at`, None if they are its first."""
         greatest = believed(greatest, source, clock)
         reached = source.resolution.earliest
         if before is not None:
@@ -57,13 +52,8 @@ class KeyClock:
         return attrs.evolve(self, watermark=reached)
 
     def due(self, source: SourceClock, event: int) -> int | None:
-        """The processing time past which the watermark is past an event time; None: no processing
-        time will bring it there.
-
-        Args:
-            source: How the watermark follows.
-            event: An event time that the watermark has not passed.
-        """
+        """The processing time past which the watermark is past an event time that it has not passed
+        yet; None: no processing time will bring it there."""
         if source.idle_after is None or source.idle is not Idle.ADVANCE:
             return None
         return event - self.greatest + source.delay + self.active_at + source.idle_after

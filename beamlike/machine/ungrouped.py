@@ -45,7 +45,6 @@ class UngroupedMachine(ABC):
 
         Args:
             state: Left as it is, also if a function raises.
-            event: What happens.
             on_event: Called with each drop, at the end of the step.
 
         Raises:
@@ -69,11 +68,7 @@ class UngroupedMachine(ABC):
 
 
 def refuse_merging(window_fn: WindowFn) -> None:
-    """Refuse windows that merge, for a function with states.
-
-    Raises:
-        WindowingError: They merge.
-    """
+    """Refuse windows that merge, for a function with states."""
     if window_fn.is_merging:
         raise WindowingError(
             f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
@@ -83,14 +78,10 @@ def refuse_merging(window_fn: WindowFn) -> None:
 
 
 def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
-    """The elements of a bundle, in order of arrival.
+    """The elements of a bundle, in order of arrival; those are refused that were combined before.
 
     Args:
-        bundle: What arrived.
         stage: What the machine is, for the error.
-
-    Raises:
-        WindowingError: Elements were combined before they arrived.
     """
     for element in bundle.elements:
         if isinstance(element, Lifted):
@@ -110,11 +101,7 @@ def expired(element: Element, window: Window, deadline: int, watermark: int) -> 
 
 
 def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
-    """The watermark and the clock that an event brings a key to.
-
-    Raises:
-        WatermarkError: One of them would go back.
-    """
+    """The watermark and the clock that an event brings a key to, neither of which goes back."""
     if isinstance(event, Bundle):
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)

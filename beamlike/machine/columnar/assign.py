@@ -74,12 +74,7 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
-        window_fn: The window function.
-        timestamps: Their event times.
-        is_end: Which of them end their session; None: none can.
-
-    Raises:
-        UnsupportedError: Some may end their session, and it is not said which.
+        is_end: Which of them end their session; None: that is not known.
     """
     assigned = _assigned(window_fn, timestamps)
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:

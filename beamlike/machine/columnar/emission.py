@@ -41,11 +41,8 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: ColumnRules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, ready or not.
-
-    Returns:
-        The panes, and those of the windows that are left, as they are afterwards.
-    """
+    """Fire the windows whose trigger is ready, and those that expire, ready or not: the panes, and
+    the windows that are left, as they are afterwards."""
     rows, forgotten = firing_order.rows, firing_order.forgotten
     fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
@@ -124,11 +121,8 @@ def _emit(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[list[Panes], Table]:
-    """Emit each window's pane unless it is unwanted; the rows that remember it.
-
-    Args:
-        places: Their places among those that had their turn.
-    """
+    """Emit each window's pane unless it is unwanted; the rows that remember it. ``places`` are
+    theirs among those that had their turn."""
     over = state.watermark > rows.last
     moved_on = state.output_watermark[rows.key] > rows.last
     is_new = rows.timing == NO_PANE
@@ -210,9 +204,7 @@ def _withdrawing(
 ) -> tuple[Panes, Lists]:
     """Panes, each right after what it withdraws; and what stands afterwards, window by window.
 
-    Args:
-        stays: Which of the panes come out themselves; of a window of net zero only
-            retractions do.
+    ``stays`` says which come out themselves: of a window of net zero only retractions do.
     """
     start, end = sessions_of(rules, firing_order, places)
     names = [field.name for field in attrs.fields(UnretractedPanes)]

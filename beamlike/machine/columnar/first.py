@@ -54,12 +54,7 @@ class FirstOfKeys:
                 raise UnsupportedError(f"{argument} is more than 64 bits can add up")
 
     def deadlines(self, end: Ints, until: Ints) -> tuple[Ints, Ints]:
-        """The event time and the processing time that have to be passed for a key to be forgotten.
-
-        Args:
-            end: Where its windows end.
-            until: See `KnownKeys`.
-        """
+        """The event time and the processing time that have to be passed to forget a key."""
         event = self._expiry(end) + 1  # a window is forgotten a tick after it
         if self.by_event_time:
             return np.minimum(event, until), np.full(len(end), NEVER, np.int64)
@@ -68,14 +63,8 @@ class FirstOfKeys:
     def take(
         self, known: KnownKeys, arrivals: Arrivals, watermark: int, clock: int
     ) -> tuple[FirstRows, KnownKeys, list[Drops]]:
-        """The elements that go on, in their order, the keys that are known by them, and the drops.
-
-        Args:
-            known: The keys that are known before.
-            arrivals: The elements.
-            watermark: The watermark that judges them.
-            clock: Processing time.
-        """
+        """The elements that go on, in their order, the keys that are known by them, and the drops,
+        which the watermark judges."""
         incoming = PlainBundle(arrivals).incoming(self.window_fn)
         missed, drops = missed_by(watermark, self._expiry(incoming.end)), list[Drops]()
         late = missed > 0

@@ -40,16 +40,8 @@ class ColumnarLifting:
     def lift(
         self, bundle: ArrivingBundle, keys: int, watermark: int | None
     ) -> tuple[LiftedArrivals, list[Drops]]:
-        """What becomes of the elements.
-
-        Args:
-            bundle: One for each key. Its elements may have been combined before.
-            keys: How many keys there are.
-            watermark: As for `Lifting.lift`.
-
-        Returns:
-            One row for each window of each key, by key, start and end.
-        """
+        """What becomes of the elements, of which some may have been combined before: a row for each
+        window of each key, by key, start and end. For the watermark see `Lifting.lift`."""
         rules = self._rules
         judged = watermark is not None and self._judges
         before = self._unseen(keys, watermark if judged else None)

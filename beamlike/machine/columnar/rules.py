@@ -79,10 +79,7 @@ class ColumnRules:
         return later(end - 1, strategy.allowed_lateness, strategy.end_of_global_window)
 
     def forgotten(self, end: Ints) -> Ints:
-        """The last watermark at which windows that end there are remembered.
-
-        See `WindowingStrategy.forgotten`.
-        """
+        """The last watermark at which they are remembered, see `WindowingStrategy.forgotten`."""
         kept_for = self.strategy.allowed_lateness + self.retained_for
         return later(end - 1, kept_for, self.strategy.end_of_global_window)
 
@@ -115,11 +112,7 @@ class ColumnRules:
 
 
 def _check_durations(strategy: WindowingStrategy) -> None:
-    """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers.
-
-    Raises:
-        UnsupportedError: A duration is longer than time itself.
-    """
+    """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers."""
     parts: list[Any] = [strategy.window_fn, *strategy.trigger.walk()]
     parts = [part for part in parts if attrs.has(type(part))]
     fields = (

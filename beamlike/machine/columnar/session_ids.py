@@ -25,11 +25,8 @@ class FiringOrder:
 
 
 def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
-    """Start and end of the names of the sessions whose panes come now.
-
-    Args:
-        places: The rows among those that had their turn that emit a pane.
-    """
+    """Start and end of the names of the sessions whose panes come now: those at these places among
+    the windows that had their turn."""
     rows = firing_order.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[places], rows.end[places]

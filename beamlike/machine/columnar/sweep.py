@@ -75,13 +75,9 @@ class Sweep:
         return sizes
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
-        """The windows that become one, of all keys.
+        """The windows that become one, of all keys. They come in any order, perhaps several times.
 
-        Args:
-            key: Of each window, in any order; windows may be there several times.
-            start: Likewise.
-            end: Likewise.
-            size: What the elements of each count for; None if that does not matter.
+        ``size`` is what the elements of each count for, None if that does not matter.
         """
         if not self.is_bounded:
             order = order_of(key, start)

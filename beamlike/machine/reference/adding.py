@@ -19,11 +19,7 @@ _NEW: Final = WindowState(TriggerState(), None)
 def add(
     work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
 ) -> WindowState:
-    """The state of a window with all that a bundle brings to it.
-
-    Raises:
-        Failed: A function of the user's raised, for these arrivals.
-    """
+    """The state of a window with all that a bundle brings to it, unless that is `Failed`."""
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     try:

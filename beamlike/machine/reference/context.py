@@ -163,9 +163,6 @@ class StepContext:
 
         Nothing of it is lost: it waits for what comes next, at the latest for its expiry, at which
         no trigger is asked.
-
-        Raises:
-            UserFunctionError: That is to be reported as an error.
         """
         before, (effects, events) = self.windows.get(window), self.savepoint()
         try:

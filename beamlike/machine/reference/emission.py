@@ -54,10 +54,7 @@ def fire(work: StepContext, window: Window) -> None:
 def expire(work: StepContext, window: Window, before: int) -> None:
     """The watermark is past the window's expiry. What is left is emitted without the
     trigger, and the window is forgotten: at once, or when nothing can change it any more.
-
-    Args:
-        before: Where the watermark was before.
-    """
+    ``before`` is where the watermark was."""
     state, strategy = work.windows[window], work.strategy
     retained = strategy.forgotten(window) > strategy.expiry(window)
     forgets = state.closed or work.watermark > strategy.forgotten(window)

@@ -46,7 +46,6 @@ class Grouping(Rules):
 
         Args:
             state: Left as it is.
-            event: What happens.
             on_event: Called with each `TraceEvent`, in order, at the end of the step.
 
         Raises:

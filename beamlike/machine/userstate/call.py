@@ -16,8 +16,6 @@ class Timer:
     """A timer of a key and window, or a family of them. See `beamlike.model.stateful.TimerControl`.
 
     Args:
-        spec: Which one.
-        live: Its window.
         now: Where its clock stands.
         given_at: The event time of the element, or the output timestamp of the timer, that the
             function is called for.
@@ -90,11 +88,9 @@ class LiveWindow:
     States are read from what was saved when the function asks for them.
 
     Args:
-        fn: The function.
         expiry: The last instant at which its timers of event time may fire.
         saved: What was remembered.
         on_set: Called with the window and each timer that is set.
-        unit: What instants count.
     """
 
     def __init__(
@@ -153,10 +149,7 @@ class FunctionCall:
     """What a function may reach in one call. See `beamlike.model.stateful.UserStates`.
 
     Args:
-        live: The window.
         timestamp: The event time of the element, or the output timestamp of the timer.
-        watermark: The input watermark.
-        clock: Processing time.
     """
 
     def __init__(self, live: LiveWindow, timestamp: int, watermark: int, clock: int) -> None:

@@ -60,8 +60,6 @@ def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None)
     """As the machine and its hosts keep it.
 
     Args:
-        saved: What is to be remembered.
-        specs: The timers that the function declares.
         end_hold: Where the window itself holds the output watermark; None: it does not.
     """
     holds = [output for _, output in saved.timers.values() if output is not None]

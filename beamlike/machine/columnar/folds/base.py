@@ -144,10 +144,8 @@ class Fold(ABC):
 
     @abstractmethod
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        """Accumulators that lie next to each other merged into one, in their order.
-
-        ``first`` is the row of the first part of each result.
-        """
+        """Accumulators that lie next to each other merged into one, in their order; ``first`` is
+        the row of the first part of each result."""
 
     def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
         """Accumulators with others merged into each, one after the other; see `merged`."""
@@ -272,12 +270,7 @@ def list_array(lists: Lists, dtype: pa.DataType) -> pa.Array:
 
 
 def values_array(values: Values, dtype: pa.DataType, name: str) -> pa.Array:
-    """The values of panes as a column of their result type.
-
-    Args:
-        values: What a fold extracted.
-        dtype: The result type.
-        name: The aggregate's, for the message.
+    """The values of panes as a column of their result type; ``name`` is the aggregate's.
 
     Raises:
         OutgrownError: A value outgrew the type.
