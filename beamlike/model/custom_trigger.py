@@ -319,12 +319,8 @@ def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
 
 
 def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
-    """The same trigger over elements that rest as columns.
-
-    Args:
-        trigger: The trigger.
-        read: From what an element is there to what triggers look at.
-    """
+    """The same trigger over elements that rest as columns; ``read`` makes of these what triggers
+    look at."""
     if not trigger.needs_elements:
         return trigger
     if not isinstance(trigger, CustomTrigger):

@@ -66,11 +66,7 @@ class AlignTo(HasDurations, metaclass=Readable):
 
 
 def transform_of(transform: Delay | AlignTo | DurationLike, argument: str) -> Delay | AlignTo:
-    """A transform of a target; a bare duration is a `Delay`.
-
-    Raises:
-        TimeError: The duration cannot be read.
-    """
+    """A transform of a target; a bare duration is a `Delay`."""
     if isinstance(transform, Delay | AlignTo):
         return transform
     micros = duration_us(transform, argument)

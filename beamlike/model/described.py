@@ -44,11 +44,7 @@ class HasDurations(HasArguments):
     """Its durations that were given as numbers, and are no whole number of seconds (ms)."""
 
     def _describe(self, *rest: Any, **durations: DurationLike) -> None:
-        """Set all fields: these durations, in the finest unit that they need, then the rest.
-
-        Raises:
-            TimeError: A duration cannot be read.
-        """
+        """Set all fields: these durations, in the finest unit that they need, then the rest."""
         owner = described_class(self).__name__
         micros = [duration_us(value, f"{owner} {name}") for name, value in durations.items()]
         unit = finest(*micros)
@@ -118,16 +114,8 @@ _WRITTEN: Final[Mapping[ArgumentKind, Callable[[Any], str]]] = {
 def read_arguments(
     cls: type[HasArguments], inside: str, read: Mapping[ArgumentKind, Callable[[str], Any]] = {}
 ) -> dict[str, Any] | None:
-    """The arguments of a description that stand in its text; None if they are not its own.
-
-    Args:
-        cls: Its class.
-        inside: What stands between the parentheses.
-        read: How arguments of some kinds are read, where not as usual.
-
-    Raises:
-        ValueError: One of them cannot be read.
-    """
+    """The arguments of a description that stand between the parentheses of its text, if all can be
+    read; None if they are not its own. ``read`` says how some are read, where not as usual."""
     parts = parts_of(inside)
     arguments: dict[str, Any] = {}
     for name, part in zip(cls.arguments, parts, strict=False):

@@ -242,11 +242,6 @@ class AfterDelta(CustomTrigger[_Measured]):
 
 
 def _total(total: float) -> float:
-    """The total of an `AfterTotal`.
-
-    Raises:
-        TriggerError: It is no number, or not finite.
-    """
     if not _is_number(total) or not math.isfinite(total):
         raise TriggerError(f"AfterTotal total must be a finite number, got {total!r}")
     return _plain(total)

@@ -296,15 +296,8 @@ def in_order(ends: Sequence[Node]) -> list[Node]:
 
 
 def rebuilt(ends: Sequence[Node], substitutes: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The nodes of a graph in which some stand in place of others.
-
-    Args:
-        ends: The nodes that are to be reached.
-        substitutes: What stands in place of a node. It reads nodes of the graph as it was.
-
-    Returns:
-        What stands for each node of the graph: itself, where nothing before it has changed.
-    """
+    """What stands for each node that is before these ends: itself, where nothing before it has
+    changed. Substitutes of some read nodes of the graph as it was."""
     new: dict[Node, Node] = {}
     for node in in_order(ends):
         base = substitutes.get(node, node)
@@ -316,14 +309,8 @@ def rebuilt(ends: Sequence[Node], substitutes: Mapping[Node, Node]) -> dict[Node
 def ways_back(node: Node, is_end: Callable[[Node], bool]) -> Iterator[tuple[Node, frozenset[str]]]:
     """The nearest nodes of some sort on all ways back from a node, the node itself among them.
 
-    What an element sees in a side input makes no more elements of it: these ways are left out.
-
-    Args:
-        node: Where the ways begin.
-        is_end: Whether a way ends at a node.
-
-    Yields:
-        Each end, with the marks that every pane has which gets from there to the node.
+    What an element sees in a side input makes no more elements of it: these ways are left out. Each
+    comes with the marks that every pane has which gets from there to the node.
     """
     # A pipeline may be longer than Python's stack is deep.
     todo: list[tuple[Node, frozenset[str]]] = [(node, frozenset())]

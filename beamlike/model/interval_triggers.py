@@ -35,11 +35,7 @@ class _Every(HasDurations, CustomTrigger[int | None]):
     fire_unchanged: bool
 
     def _check(self) -> None:
-        """Refuse arguments that fit neither.
-
-        Raises:
-            TriggerError: The interval is 0, or a flag is no bool.
-        """
+        """Refuse arguments that fit neither."""
         owner = type(self).__name__
         if self.interval == 0:
             raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')

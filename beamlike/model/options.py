@@ -148,13 +148,7 @@ Option = TypeVar("Option", bound=Enum)
 
 
 def whole_number(value: object, least: int, argument: str, error: type[BeamlikeError]) -> int:
-    """A parameter that counts something.
-
-    Args:
-        least: The least that it may be.
-        argument: What it is called in the message.
-        error: What is raised if it is no whole number, or below ``least``.
-    """
+    """A parameter that counts something, ``least`` or more of it; anything else is an error."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise error(f"{argument} must be a whole number of {least} or more, got {value!r}")
     return value
@@ -208,11 +202,6 @@ _BY_NAME: Final = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_
 
 def argument_meant(name: str, owner: str, known: Iterable[str]) -> str:
     """That there is no such argument, and which one was meant.
-
-    Args:
-        name: What it was called.
-        owner: Whose argument it is.
-        known: The arguments that there are.
 
     >>> argument_meant("window", "WindowingStrategy", ["window_fn", "trigger"])
     "WindowingStrategy has no argument 'window'; write window_fn="

@@ -72,7 +72,7 @@ class Resolution(Enum):
         """A duration of so many microseconds, in ticks.
 
         Raises:
-            TimeError: It is finer than a tick. ``argument`` and ``value`` say what it was.
+            TimeError: It is finer than a tick.
         """
         if micros % self.micros:
             raise not_whole(argument, value)
@@ -87,11 +87,8 @@ class Resolution(Enum):
         return self.of_micros(duration_us(value, argument), argument, value)
 
     def event_time(self, value: object, argument: str) -> int:
-        """Read the event time of an element, in ticks. What is finer is cut off.
-
-        Raises:
-            TimeError: As `beamlike.model.time.event_time_us`.
-        """
+        """Read the event time of an element, in ticks, as `beamlike.model.time.event_time_us`. What
+        is finer is cut off."""
         return event_time_us(value, argument) // self.micros  # type: ignore[arg-type]
 
     def from_ms(self, milliseconds: int) -> int:
@@ -124,11 +121,7 @@ ResolutionLike = Resolution | Literal["milliseconds", "microseconds"]
 
 
 def resolution_of(resolution: ResolutionLike) -> Resolution:
-    """The resolution that an argument names.
-
-    Raises:
-        WindowingError: There is none of this name.
-    """
+    """The resolution that an argument names, if there is one of this name."""
     known = {unit.word: unit for unit in Resolution}
     if isinstance(resolution, Resolution):
         return resolution
@@ -177,8 +170,6 @@ def rescaled(described: Described, resolution: Resolution, *durations: str) -> D
     """The same description, in the ticks of another resolution.
 
     Args:
-        described: A value that has a ``resolution``.
-        resolution: What it is to count.
         durations: Its fields that are durations; those that are not whole numbers stay.
 
     Raises:

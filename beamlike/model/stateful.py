@@ -37,8 +37,6 @@ class TimerControl(Protocol):
         """Call back when its clock is past this (ms); what it was set to before is forgotten.
 
         Args:
-            due: The instant (ms).
-            tag: Which timer of the family.
             output_timestamp: When what the callback brings out happens (ms). The output watermark
                 waits there.
             holds: False: nothing waits for it, and it has no output timestamp.
@@ -163,12 +161,8 @@ class StatefulFn(Lifecycle, ABC):
         """A timer calls back."""
 
     def expire(self, user_states: UserStates, timestamp: int) -> Iterable[tuple[str, Windowed]]:
-        """The window has expired; afterwards its states are gone.
-
-        Args:
-            user_states: The states.
-            timestamp: When what it brings out happens (ms).
-        """
+        """The window has expired; afterwards its states are gone. What it brings out happens at
+        ``timestamp`` (ms)."""
         return ()
 
     @property

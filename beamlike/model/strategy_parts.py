@@ -68,14 +68,8 @@ def check_without_accumulation(
     given_lateness: DurationLike | None,
     spelling: Spelling,
 ) -> None:
-    """Refuse what may emit several panes of a window while no accumulation mode is set.
-
-    Args:
-        allowed_lateness: The one in force, in ticks.
-        unit: What a tick is.
-        given_lateness: What this window transform sets, as it is written.
-        spelling: How the advice is spelled.
-    """
+    """Refuse what may emit several panes of a window while no accumulation mode is set; the
+    lateness that this window transform gives is as it is written."""
     waits = allowed_lateness > 0 and not isinstance(window_fn, GlobalWindows)
     if not isinstance(trigger, DefaultTrigger):
         cause = f"trigger {trigger}"

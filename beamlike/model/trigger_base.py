@@ -148,11 +148,7 @@ def unknown_trigger(trigger: Trigger) -> UnsupportedError:
 
 
 def require_trigger(owner: str, value: object) -> Trigger:
-    """The value, which has to be a trigger.
-
-    Raises:
-        TriggerError: It is none.
-    """
+    """The value, which has to be a trigger."""
     if isinstance(value, Trigger):
         return value
     hint = f"; write {value.__name__}()" if isinstance(value, type) else ""

@@ -17,11 +17,8 @@ from beamlike.errors import CombineError
 
 
 def digest(value: Any, salt: str = "") -> int:
-    """A number of 64 bits, signed, for a value: the same for equal values in every process.
-
-    Raises:
-        CombineError: The value is none that `plain_text` can read.
-    """
+    """A number of 64 bits, signed, for a value that `plain_text` can read: the same for equal ones
+    in every process."""
     text = f"{salt}|{plain_text(value)}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
 

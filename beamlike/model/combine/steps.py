@@ -110,12 +110,8 @@ def as_combine_fn(fn: Any) -> CombineFn | None:
 
 
 def empty_pane(cause: UserRaised, is_empty: str = "is empty") -> ValueError:
-    """The error of a function that has no result for no elements.
-
-    Args:
-        cause: What it raised.
-        is_empty: How sure it is that there are none.
-    """
+    """The error of a function that has no result for no elements, and how sure it is that there are
+    none."""
     return ValueError(
         f"{safe_str(cause)}; the pane {is_empty}, as an on-time pane may be when everything came "
         'out before it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, '
