@@ -19,12 +19,11 @@ from beamlike.machine.columnar.arrays import (
     Bools,
     Ints,
     Lists,
-    PickedRows,
     WindowRows,
     nothing,
 )
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
-from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
+from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of
@@ -61,15 +60,6 @@ class UnretractedPanes:
         return cls(no, no, values, no, no, no, no, never, no, no)
 
 
-@attrs.frozen
-class Keeps:
-    """Which columns a table has besides those that every strategy needs."""
-
-    unretracted_panes: bool
-    processing_timers: bool
-    size: bool
-
-
 @attrs.frozen(eq=False)
 class Table(WindowRows):
     """Windows, and what is remembered of them.
@@ -92,34 +82,6 @@ class Table(WindowRows):
     unretracted_panes: Lists | None = None
     processing_timers: Lists | None = None
     size: Ints | None = None
-
-    @classmethod
-    def of_new_windows(
-        cls,
-        key: Ints,
-        start: Ints,
-        end: Ints,
-        trigger: TriggerColumns,
-        folds: Sequence[Fold],
-        keeps: Keeps,
-    ) -> Self:
-        """Windows without elements, as at their start."""
-        count = len(key)
-        return cls(
-            *(key, start, end, trigger.start(count)),
-            tuple(fold.create(count) for fold in folds),
-            new_elements=np.zeros(count, np.int64),
-            hold=nothing(count),
-            end_timer_set=np.zeros(count, np.bool_),
-            timing=np.full(count, NO_PANE, np.int64),
-            index=nothing(count),
-            nonspeculative=nothing(count),
-            unretracted_panes=Lists.empty(count, PickedRows.all_of(UnretractedPanes.none(folds)))
-            if keeps.unretracted_panes
-            else None,
-            processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,
-            size=np.zeros(count, np.int64) if keeps.size else None,
-        )
 
     @property
     def closed(self) -> Bools:

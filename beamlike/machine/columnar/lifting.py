@@ -7,7 +7,7 @@ import numpy as np
 from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
-from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import ColumnRules
@@ -44,7 +44,8 @@ class ColumnarLifting:
         window of each key, by key, start and end. For the watermark see `Lifting.lift`."""
         rules = self._rules
         judged = watermark is not None and self._judges
-        before = self._unseen(keys, watermark if judged else None)
+        earliest = rules.strategy.resolution.earliest
+        before = rules.unseen(keys, earliest if watermark is None or not judged else watermark, 0)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
         targets, incoming, _ = find_target_windows(rules, before, incoming)
@@ -71,13 +72,6 @@ class ColumnarLifting:
             bundle.added(rules.folds, created, row, arrived.first),
         )
         return lifted, drops
-
-    def _unseen(self, keys: int, watermark: int | None) -> State:
-        """So many keys without elements so far."""
-        stands_at = self._rules.strategy.resolution.earliest if watermark is None else watermark
-        none = np.zeros(0, np.int64)
-        table = self._rules.new_windows(none, none, none)
-        return State(stands_at, 0, np.full(keys, stands_at, np.int64), table)
 
 
 def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:

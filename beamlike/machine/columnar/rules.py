@@ -13,12 +13,14 @@ from beamlike.machine.columnar.arrays import (
     NOTHING,
     Ints,
     Lists,
+    PickedRows,
     later,
+    nothing,
     order_of,
     starts_of_runs,
 )
 from beamlike.machine.columnar.assign import check_assignable
-from beamlike.machine.columnar.columns import Keeps, State, Table
+from beamlike.machine.columnar.columns import NO_PANE, State, Table, UnretractedPanes
 from beamlike.machine.columnar.composites import columns_of_trigger
 from beamlike.machine.columnar.folds import Fold, shown
 from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
@@ -57,21 +59,37 @@ class ColumnRules:
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
         self.judges_after_merging = strategy.judges_after_merging
-        self.keeps = Keeps(
-            unretracted_panes=strategy.accumulation is AccumulationMode.RETRACTING,
-            processing_timers=minds_stale_processing_timers(strategy.trigger),
-            size=sessions is not None and sessions.needs_sizes,
-        )
+        self.retracts = strategy.accumulation is AccumulationMode.RETRACTING
+        self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
+        self.needs_sizes = sessions is not None and sessions.needs_sizes
 
-    def new_windows(self, key: Ints, start: Ints, end: Ints) -> Table:
-        """Windows without elements."""
-        return Table.of_new_windows(key, start, end, self.trigger, self.folds, self.keeps)
+    def unseen(self, keys: int, watermark: int, clock: int) -> State:
+        """So many keys without elements so far."""
+        return State(watermark, clock, np.full(keys, watermark, np.int64), self._new_windows(0))
 
     @cached_property
     def new_window(self) -> Table:
         """A window of some key without elements, with some bounds."""
-        none = np.zeros(1, np.int64)
-        return self.new_windows(none, none, none)
+        return self._new_windows(1)
+
+    def _new_windows(self, count: int) -> Table:
+        zeros = np.zeros(count, np.int64)
+        panes = PickedRows.all_of(UnretractedPanes.none(self.folds))
+        return Table(
+            *(zeros, zeros, zeros, self.trigger.start(count)),
+            tuple(fold.create(count) for fold in self.folds),
+            new_elements=zeros,
+            hold=nothing(count),
+            end_timer_set=np.zeros(count, np.bool_),
+            timing=np.full(count, NO_PANE, np.int64),
+            index=nothing(count),
+            nonspeculative=nothing(count),
+            unretracted_panes=Lists.empty(count, panes) if self.retracts else None,
+            processing_timers=Lists.empty(count, zeros[:0])
+            if self.keeps_processing_timers
+            else None,
+            size=zeros if self.needs_sizes else None,
+        )
 
     def expiry(self, end: Ints) -> Ints:
         """The last watermark at which data is accepted for windows that end there."""

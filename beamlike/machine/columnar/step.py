@@ -52,9 +52,7 @@ class ColumnarGrouping:
 
     def start(self, keys: int, watermark: int, clock: int) -> State:
         """So many keys without elements so far."""
-        none = np.zeros(0, np.int64)
-        table = self.rules.new_windows(none, none, none)
-        return State(watermark, clock, np.full(keys, watermark, np.int64), table)
+        return self.rules.unseen(keys, watermark, clock)
 
     def at(self, state: State, watermark: int, clock: int) -> State:
         """The same keys after clock moves that fired no timer of their windows."""
