@@ -124,7 +124,9 @@ class CustomTrigger(Trigger, Generic[State]):
                     f"{name} of {cls.__name__} must be one of "
                     f"{', '.join(map(repr, get_args(choices)))}, got {getattr(cls, name)!r}"
                 )
-        if not _is_ours(cls) and cls.__name__ in _TAKEN.union(map(_name, _below(CustomTrigger))):
+        if not _is_ours(cls) and cls.__name__ in _TAKEN.union(
+            sub.__name__ for sub in _below(CustomTrigger)
+        ):
             raise TriggerError(
                 f"{cls.__name__} is the name of a trigger of beamlike, and saved state knows "
                 "triggers by name; give the class another one"
@@ -302,10 +304,6 @@ def _below(cls: type) -> Iterator[type]:
         if _is_ours(sub):
             yield sub
             yield from _below(sub)
-
-
-def _name(cls: type) -> str:
-    return cls.__name__
 
 
 def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:

@@ -268,14 +268,6 @@ class WindowingStrategy(metaclass=Readable):
         """
         if unbounded:
             check_comes_out(self.window_fn, self.trigger)
-        self.check_safe()
-
-    def check_safe(self) -> None:
-        """Refuse a trigger that can finish while its window may still receive data.
-
-        Raises:
-            UnsafeTriggerError: With the change that makes it safe.
-        """
         if self.may_lose_data is not None:
             raise UnsafeTriggerError(f"Unsafe trigger: {self.may_lose_data}")
 

@@ -153,17 +153,9 @@ class FunctionCall:
     """
 
     def __init__(self, live: LiveWindow, timestamp: int, watermark: int, clock: int) -> None:
-        self.key, self.window = live.key, live.window
+        self.key, self.window, self.state = live.key, live.window, live.state
         self._live, self._timestamp = live, timestamp
         self._watermark, self._clock = watermark, clock
-
-    def state(self, spec: StateSpec) -> Any:
-        """A state of the key and window, see `beamlike.machine.userstate.cells`.
-
-        Raises:
-            UserStateError: The function does not declare it.
-        """
-        return self._live.state(spec)
 
     def timer(self, spec: TimerSpec) -> Timer:
         """A timer of the key and window.

@@ -53,29 +53,22 @@ class Cell(Generic[Spec]):
         """Nothing: what is in a state is here already. Source: Beam ``readLater``."""
 
     def _encoded(self, value: Any, coder: Coder | None = None) -> bytes:
-        return encoded(self.spec, coder or self.spec.coder, value)
-
-
-def encoded(spec: StateSpec, coder: Coder, value: Any) -> bytes:
-    """A value of a state as bytes.
-
-    Raises:
-        CoderError: The coder cannot take it.
-    """
-    try:
-        blob = coder.encode(value)
-    except USER_RAISED as cause:
-        raise CoderError(
-            f"{coder} of the state {spec.name!r} cannot take {safe_repr(value)}: "
-            f"{problem_of(cause)}; declare a coder that fits its values"
-        ) from cause
-    if type(blob) is not bytes:
-        raise CoderError(
-            f"{coder} of the state {spec.name!r} must make bytes, and made {short_repr(blob)} "
-            f"of {safe_repr(value)}; "
-            "declare a coder that fits its values"
-        )
-    return blob
+        """A value as bytes, unless its coder cannot take it."""
+        coder = coder or self.spec.coder
+        whose = f"{coder} of the state {self.spec.name!r}"
+        try:
+            blob = coder.encode(value)
+        except USER_RAISED as cause:
+            raise CoderError(
+                f"{whose} cannot take {safe_repr(value)}: {problem_of(cause)}; declare a coder "
+                "that fits its values"
+            ) from cause
+        if type(blob) is not bytes:
+            raise CoderError(
+                f"{whose} must make bytes, and made {short_repr(blob)} of {safe_repr(value)}; "
+                "declare a coder that fits its values"
+            )
+        return blob
 
 
 class ValueCell(Cell[ReadModifyWriteStateSpec]):
@@ -298,9 +291,9 @@ def cell_of(spec: StateSpec, saved: Any) -> Cell[Any]:
     """
     for spec_class, cell in _CELLS:
         if isinstance(spec, spec_class):
-            found_cell: Cell[Any] = cell(spec)
-            found_cell.load(saved)
-            return found_cell
+            loaded: Cell[Any] = cell(spec)
+            loaded.load(saved)
+            return loaded
     raise UserStateError(
         f"{spec!r} is no state that beamlike knows; declare one of userstate, such as "
         "ReadModifyWriteStateSpec"
