@@ -126,7 +126,7 @@ def _shown(items: Sequence[Item], unit: Resolution) -> str:
     if len(items) > 1:
         return f"{len(items)} elements together"
     (item,) = items
-    instant = f"{unit.show_instant(item.timestamp)} ({unit.to_ms(item.timestamp)} ms)"
+    instant = unit.show_exactly(item.timestamp)
     if isinstance(item, Lifted):
         return f"{how_many(item.count, 'element')} combined before, the last one at {instant}"
     return f"the element {short_repr(item.value)} at {instant}"

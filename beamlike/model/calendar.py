@@ -98,8 +98,7 @@ class CalendarWindows(HasDurations, WindowFn):
         except (OverflowError, ValueError):
             raise WindowError(
                 f"{self} reaches from year 1 to year 9999, and the window of timestamp "
-                f"{self.resolution.show_instant(timestamp)} "
-                f"({self.resolution.to_ms(timestamp)} ms) does not lie inside; "
+                f"{self.resolution.show_exactly(timestamp)} does not lie inside; "
                 "filter such elements out or use FixedWindows"
             ) from None
         return (window,)

@@ -140,21 +140,16 @@ class EveryProcessingTime(_Every):
                 f"got {self.resolution.show_duration(self.tick)}"
             )
 
-    def before_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant that a window waits for which has not fired yet,
-        asked at ``clock``."""
-        ever = self.offset + self.interval
-        return max(ever + -ever % self.tick, clock - clock % self.tick)
-
-    def after_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant after a firing at ``clock``."""
-        return clock - clock % self.tick + self.interval + -self.interval % self.tick
-
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
-        return self.before_firing(now.clock) if self.since_firing else self.first(now.clock)
+        if not self.since_firing:
+            return self.first(now.clock)
+        ever = self.offset + self.interval
+        return max(ever + -ever % self.tick, now.clock - now.clock % self.tick)
 
     def _next(self, before: int | None, now: TriggerContext) -> int | None:
-        return self.after_firing(now.clock) if self.since_firing else self.first(now.clock)
+        if not self.since_firing:
+            return self.first(now.clock)
+        return now.clock - now.clock % self.tick + self.interval + -self.interval % self.tick
 
     def on_fire(self, state: int | None, now: TriggerContext) -> int | None:
         # Where it fired last has to be remembered, also until something new comes.
@@ -176,9 +171,9 @@ class EveryProcessingTime(_Every):
         return self.since_firing and self.tick > self.resolution.per_ms
 
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
-        return (
-            _BEGIN if state is None else f"the clock to pass {self.resolution.show_instant(state)}"
-        )
+        if state is None:
+            return _BEGIN
+        return f"the clock to pass {self.resolution.show_instant(state)}"
 
     def reason(self) -> str:
         return "the clock has passed {time}"

@@ -103,6 +103,10 @@ class Resolution(Enum):
         """An instant for people, see `beamlike.model.time.show_instant`."""
         return show_instant(ticks, self.per_ms)
 
+    def show_exactly(self, ticks: int) -> str:
+        """An instant for people, and its milliseconds."""
+        return f"{self.show_instant(ticks)} ({self.to_ms(ticks)} ms)"
+
     def show_window(self, window: HasBounds) -> str:
         """A window for people."""
         if window.end > self.end_of_global_window and window.start == self.earliest:

@@ -152,13 +152,10 @@ class AfterProcessingTime(OnceTrigger):
         self.__attrs_init__(
             tuple(transform_of(move, "AfterProcessingTime delay") for move in moves)
         )
-        numbers = dict[str, int]()
-        for move in self.transforms:
-            numbers |= move.without_unit
-        object.__setattr__(self, "without_unit", numbers)
-        object.__setattr__(
-            self, "resolution", finest_of(move.resolution for move in self.transforms)
-        )
+        numbers = [pair for move in self.transforms for pair in move.without_unit.items()]
+        unit = finest_of(move.resolution for move in self.transforms)
+        object.__setattr__(self, "without_unit", dict(numbers))
+        object.__setattr__(self, "resolution", unit)
 
     def in_resolution(self, resolution: Resolution) -> "AfterProcessingTime":
         changed = copy.copy(self)

@@ -150,15 +150,11 @@ def _emit(
     emitted = rows if everything else take(rows, chosen)
     record = record if everything else take(record, chosen)
     panes = Panes(emitted.key, emitted.start, emitted.end, _values(rules, emitted), *record)
-    if everything:
-        rows = attrs.evolve(rows, timing=timing, index=index, nonspeculative=nonspeculative)
-    else:
-        rows = attrs.evolve(
-            rows,
-            timing=np.where(wanted, timing, rows.timing),
-            index=np.where(wanted, index, rows.index),
-            nonspeculative=np.where(wanted, nonspeculative, rows.nonspeculative),
-        )
+    if not everything:
+        timing = np.where(wanted, timing, rows.timing)
+        index = np.where(wanted, index, rows.index)
+        nonspeculative = np.where(wanted, nonspeculative, rows.nonspeculative)
+    rows = attrs.evolve(rows, timing=timing, index=index, nonspeculative=nonspeculative)
     if emitted.unretracted_panes is None or rows.unretracted_panes is None:
         return [panes], rows
     stays = np.ones(len(chosen), np.bool_) if is_net_zero is None else ~is_net_zero[chosen]

@@ -52,16 +52,12 @@ def _plan(
         # Live windows have merged already, so an arriving one causes the failure. Each is tried
         # with them; if none fails alone, they fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
-        blamed = [
-            (arrival, alone[arrival[0]] or cause) for arrival in arrivals if alone[arrival[0]]
+        failures = [
+            (arrival, FunctionFailure.of(window_fn, "merge", why, (arrival[1],), arrival[0]))
+            for arrival in arrivals
+            if (why := alone[arrival[0]]) is not None
         ]
-        if blamed:
-            failures = [
-                (arrival, FunctionFailure.of(window_fn, "merge", why, (item,), window))
-                for arrival, why in blamed
-                for window, item in (arrival,)
-            ]
-        else:
+        if not failures:
             together = FunctionFailure.of(window_fn, "merge", cause, [item for _, item in arrivals])
             failures = [(arrival, together) for arrival in arrivals]
         raise Failed(failures) from cause

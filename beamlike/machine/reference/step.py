@@ -188,10 +188,8 @@ def _passes_event_time_timer(work: StepContext, state: WindowState, before: int)
     of the window; ``before`` is where it was."""
     if not work.rules.needs_event_time_timers or state.closed:
         return False
-    return any(
-        before <= event_time_timer < work.watermark
-        for event_time_timer in work.trigger.event_time_timers(state.trigger)
-    )
+    timers = work.trigger.event_time_timers(state.trigger)
+    return any(before <= timer < work.watermark for timer in timers)
 
 
 def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
@@ -199,13 +197,9 @@ def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
     work.clock = move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
-        if not any(processing_timer < move.to for processing_timer in state.processing_timers):
+        future = tuple(timer for timer in state.processing_timers if timer >= move.to)
+        if len(future) == len(state.processing_timers):
             continue
-        future = tuple(
-            processing_timer
-            for processing_timer in state.processing_timers
-            if processing_timer >= move.to
-        )
         work.windows[window] = attrs.evolve(state, processing_timers=future)
         with work.unless_trigger_fails(window):
             _fire_if_ready(work, window)

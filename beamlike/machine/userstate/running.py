@@ -209,7 +209,7 @@ class StatefulStep:
             return self._fn.fire(call, timer)
 
         tag = f" ({due.tag!r})" if due.tag else ""
-        words = f"the timer {spec.name!r}{tag} at {self._shown(due.instant)}"
+        words = f"the timer {spec.name!r}{tag} at {self._unit.show_exactly(due.instant)}"
         function = self._fn.callback_words(spec)
         self._call(live, fire, due.output, function, words)
 
@@ -247,18 +247,15 @@ class StatefulStep:
 
     def _give(self, live: LiveWindow, element: Element) -> None:
         windowed = _windowed(live, element)
-        value, time = windowed.value, element.timestamp
+        value, time, show = windowed.value, element.timestamp, self._unit.show_exactly
         self._call(
             live,
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
             self._fn.words,
-            lambda: f"the element {safe_repr(self._fn.shown(value))} at {self._shown(time)}",
+            lambda: f"the element {safe_repr(self._fn.shown(value))} at {show(time)}",
             element,
         )
-
-    def _shown(self, instant: int) -> str:
-        return f"{self._unit.show_instant(instant)} ({self._unit.to_ms(instant)} ms)"
 
     def _call(
         self,
