@@ -161,8 +161,7 @@ class SideInputs(UngroupedMachine):
         self.main_window_fn = main_window_fn
         self.side_window_fn = side_window_fn
         self.resolution = resolution
-        lateness = resolution.duration(main_allowed_lateness, "main_allowed_lateness")
-        self.allowed_lateness = lateness
+        self.allowed_lateness = resolution.duration(main_allowed_lateness, "main_allowed_lateness")
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
         self.side_trigger = side_trigger
@@ -186,18 +185,17 @@ class SideInputs(UngroupedMachine):
     def next_timers(self, state: KeyState) -> NextTimers:
         """The timers of side windows: when one with waiting elements is empty, and the last
         look."""
-        event: int | None = None
-        side: int | None = None
+        event, side = list[int](), list[int]()
         for window, remembered in state.windows.items():
             deadline = (
                 self.empty_after(window) if remembered.end_timer_set else self.last_look(window)
             )
             # The last look is over when both are past it: by convention the main input first.
             if remembered.end_timer_set or state.watermark > deadline:
-                side = deadline if side is None else min(side, deadline)
+                side.append(deadline)
             else:
-                event = deadline if event is None else min(event, deadline)
-        return NextTimers(event, None, side)
+                event.append(deadline)
+        return NextTimers(min(event, default=None), None, min(side, default=None))
 
     def empty_after(self, side_window: Window) -> int:
         """The watermark of the side input past which a window that got no pane is ready."""
@@ -335,13 +333,9 @@ class _SideInputStep:
 
     def _answer(self, element: Element, content: tuple[Any, ...]) -> None:
         assert element.window is not None, "an element that looks has its main window"
-        joined: list[tuple[Any, Any]]
-        if self.inputs.join == "view":
-            joined = [(element.value, list(content))]
-        elif self.inputs.join == "left":
-            joined = [(element.value, item) for item in content or (None,)]
-        else:
-            joined = [(element.value, item) for item in content]
+        nothing = (None,) if self.inputs.join == "left" else ()
+        seen: Iterable[Any] = [[*content]] if self.inputs.join == "view" else content or nothing
         self.effects += (
-            Pane(element.window, value, element.timestamp, NO_FIRING) for value in joined
+            Pane(element.window, (element.value, item), element.timestamp, NO_FIRING)
+            for item in seen
         )

@@ -224,12 +224,8 @@ class CompositeTrigger(BeamTrigger):
 
     def holds_for(self, answers: Iterable[bool]) -> bool:
         """What is true of it, if these are the answers of its children."""
-        return bool(_AMONG_ANSWERS[self.ready_by]([*answers]))
+        # As instants: what is true is so at once, and what is not is so later.
+        return not _AMONG[self.ready_by]([not answer for answer in answers])
 
 
 _AMONG: Final[Mapping[str, Callable[[Any], Any]]] = {"any": min, "all": max, "first": itemgetter(0)}
-_AMONG_ANSWERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "any": any,
-    "all": all,
-    "first": itemgetter(0),
-}

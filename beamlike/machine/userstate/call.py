@@ -135,13 +135,8 @@ class LiveWindow:
 
     def saved(self) -> Saved:
         """What is to be remembered."""
-        cells = dict(self._saved)
-        for name, cell in self._cells.items():
-            value = cell.saved()
-            if value is None:
-                cells.pop(name, None)
-            else:
-                cells[name] = value
+        saved = {**self._saved, **{name: cell.saved() for name, cell in self._cells.items()}}
+        cells = {name: value for name, value in saved.items() if value is not None}
         return Saved(self.key, cells, dict(self.timers), tuple(self.waiting))
 
 
