@@ -253,9 +253,9 @@ def _hold(
     combiner = rules.strategy.timestamp_combiner
     if combiner is TimestampCombiner.END_OF_WINDOW:
         return np.where(over, held, rows.last)
-    timestamp, first = incoming.timestamps[arrivals.items], arrivals.first
-    behind = timestamp < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
-    holds = np.where(behind, NOTHING, timestamp)
+    timestamps, first = incoming.timestamps[arrivals.items], arrivals.first
+    behind = timestamps < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
+    holds = np.where(behind, NOTHING, timestamps)
     if combiner is TimestampCombiner.EARLIEST:
         new = least(holds, first)
         one_only = (held == NOTHING) | (new == NOTHING)

@@ -81,13 +81,13 @@ class Lists:
         """Lists that lie next to each other joined into one: ``first`` is where each begins."""
         return type(self)(np.add.reduceat(self.lengths, first), self.items)
 
-    def followed_by(self, others: Self) -> Self:
+    def followed_by(self, tails: Self) -> Self:
         """Each list with the items of another after its own."""
         count = len(self)
-        stacked = concat([self, others])
+        stacked = concat([self, tails])
         pairs = np.arange(2 * count).reshape(2, count).T.ravel()
         woven = stacked.take(pairs)
-        return type(self)(self.lengths + others.lengths, woven.items)
+        return type(self)(self.lengths + tails.lengths, woven.items)
 
 
 @attrs.frozen(eq=False)

@@ -74,7 +74,7 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
-        is_end: Which of them end their session; None: that is not known.
+        is_end: Which of them end their session; None is refused where one can.
     """
     assigned = _assigned(window_fn, timestamps)
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
@@ -196,22 +196,22 @@ class PlainBundle:
     arrivals: Arrivals
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        key, timestamp = self.arrivals.key, self.arrivals.timestamps
+        key, timestamps = self.arrivals.key, self.arrivals.timestamps
         assigned = self._assigned(window_fn)
         row = assigned.row
-        return Incoming(key[row], assigned.start, assigned.end, row, timestamp[row])
+        return Incoming(key[row], assigned.start, assigned.end, row, timestamps[row])
 
     def _assigned(self, window_fn: WindowFn) -> AssignedRows:
-        timestamp, start, end = self.arrivals.timestamps, self.arrivals.start, self.arrivals.end
+        timestamps, start, end = self.arrivals.timestamps, self.arrivals.start, self.arrivals.end
         if start is None or end is None:
-            return assign(window_fn, timestamp, self.arrivals.is_end)
+            return assign(window_fn, timestamps, self.arrivals.is_end)
         comes_in_window = start != NOTHING
         if comes_in_window.all():
-            return AssignedRows(np.arange(len(timestamp)), start, end)
+            return AssignedRows(np.arange(len(timestamps)), start, end)
         rows, unassigned = np.nonzero(comes_in_window)[0], np.nonzero(~comes_in_window)[0]
         is_end = self.arrivals.is_end
         is_end = None if is_end is None else is_end[unassigned]
-        assigned = assign(window_fn, timestamp[unassigned], is_end)
+        assigned = assign(window_fn, timestamps[unassigned], is_end)
         rows_of_both = concat(
             [
                 attrs.evolve(assigned, row=unassigned[assigned.row]),
@@ -223,10 +223,10 @@ class PlainBundle:
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
-        counts, timestamp = lengths_of(first, len(row)), self.arrivals.timestamps[row]
+        counts, timestamps = lengths_of(first, len(row)), self.arrivals.timestamps[row]
         values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
-            fold.add(before, ElementsByWindow(column, timestamp, first, counts))
+            fold.add(before, ElementsByWindow(column, timestamps, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
         )
 

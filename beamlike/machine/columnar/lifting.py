@@ -79,7 +79,7 @@ def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
     if not len(targets):
         return targets.end
     arrived = targets.arrivals
-    timestamp, of = incoming.timestamps[arrived.items], arrived.owner
-    inside = (targets.start[of] <= timestamp) & (timestamp < targets.end[of])
-    greatest = np.maximum.reduceat(np.where(inside, timestamp, NOTHING), arrived.first)
+    timestamps, of = incoming.timestamps[arrived.items], arrived.owner
+    inside = (targets.start[of] <= timestamps) & (timestamps < targets.end[of])
+    greatest = np.maximum.reduceat(np.where(inside, timestamps, NOTHING), arrived.first)
     return np.where(greatest == NOTHING, targets.end - 1, greatest)

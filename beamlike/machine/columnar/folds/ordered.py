@@ -152,31 +152,31 @@ class StampedFold(Fold):
         return choose(takes_first, earlier, later)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        values, timestamp = parts
-        return self._chosen(values, timestamp, first, lengths_of(first, len(timestamp)))
+        values, timestamps = parts
+        return self._chosen(values, timestamps, first, lengths_of(first, len(timestamps)))
 
     def extract(self, accumulators: Accumulators) -> Values:
         return accumulators[0]  # type: ignore[no-any-return]
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        values, timestamp = accumulators
+        values, timestamps = accumulators
         data = values.data
         if self.number is not None:
             data = array_of(data, values.present, self.dtype)
-        return [data, array_of(timestamp, timestamp != NOTHING, pa.int64())]
+        return [data, array_of(timestamps, timestamps != NOTHING, pa.int64())]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         value, time = columns
         has_time = present_in(time)
-        timestamp = numbers_of(time)
+        timestamps = numbers_of(time)
         if has_time is not None:
-            timestamp = np.where(has_time, timestamp, NOTHING)
+            timestamps = np.where(has_time, timestamps, NOTHING)
         if self.number is None:
-            return Values(value), timestamp
+            return Values(value), timestamps
         present = present_in(value)
         if present is None:
             present = np.ones(len(value), np.bool_)
-        return Values(numbers_of(value), present), timestamp
+        return Values(numbers_of(value), present), timestamps
 
     def _chosen(self, values: Values, timestamps: Ints, first: Ints, counts: Ints) -> Accumulators:
         rows = np.arange(len(timestamps))
