@@ -56,7 +56,7 @@ WORDS = {
     "each": 19,
     "what": 69,
     "made": 11,
-    "others": 36,
+    "others": 35,
     "more": 25,
     "mine": 11,
     "there": 7,
