@@ -74,7 +74,10 @@ class ColumnRules:
 
     def _new_windows(self, count: int) -> Table:
         zeros = np.zeros(count, np.int64)
-        panes = PickedRows.all_of(UnretractedPanes.none(self.folds))
+        unretracted = None
+        if self.retracts:
+            panes = PickedRows.all_of(UnretractedPanes.none(self.folds))
+            unretracted = Lists.empty(count, panes)
         return Table(
             *(zeros, zeros, zeros, self.trigger.start(count)),
             tuple(fold.create(count) for fold in self.folds),
@@ -84,7 +87,7 @@ class ColumnRules:
             timing=np.full(count, NO_PANE, np.int64),
             index=nothing(count),
             nonspeculative=nothing(count),
-            unretracted_panes=Lists.empty(count, panes) if self.retracts else None,
+            unretracted_panes=unretracted,
             processing_timers=Lists.empty(count, zeros[:0])
             if self.keeps_processing_timers
             else None,

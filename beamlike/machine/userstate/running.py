@@ -12,7 +12,7 @@ Source: Beam Java ``StatefulParDoEvaluatorFactory`` of the direct runner, ``Time
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from beamlike.errors import UserFunctionError, UserStateError, because_of
 from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
@@ -22,13 +22,11 @@ from beamlike.machine.ungrouped import expired
 from beamlike.machine.userstate.call import FunctionCall, LiveWindow
 from beamlike.machine.userstate.saved import Saved, SavedTimer, in_state, of_state
 from beamlike.model.bundle import Windowed
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn
 from beamlike.model.windows import Window, expiry, window_of
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of, safe_repr
-
-if TYPE_CHECKING:
-    from beamlike.machine.userstate.machine import StatefulParDo
 
 GC_DELAY: Final = 1
 """How long after its last timer a window is forgotten: a tick. Source: Beam ``GC_DELAY_MS``."""
@@ -54,7 +52,17 @@ class _Due(NamedTuple):
     event: str = _TIMER
 
 
-def next_event(machine: "StatefulParDo", saved: Saved, window: Window) -> int:
+class StatefulRules(Protocol):
+    """What every step of a stateful function keeps to."""
+
+    fn: StatefulFn
+    allowed_lateness: int
+    resolution: Resolution
+    on_error: OnFailure
+    tagged: bool
+
+
+def next_event(machine: StatefulRules, saved: Saved, window: Window) -> int:
     """The instant of event time that the watermark has to pass for the window to be asked."""
     fn, lateness, unit = machine.fn, machine.allowed_lateness, machine.resolution
     last = expiry(window, lateness, unit)
@@ -80,9 +88,7 @@ def end_hold(fn: StatefulFn, window: Window) -> int | None:
 class StatefulStep:
     """A step of one key; ``state`` is what is remembered of it."""
 
-    def __init__(
-        self, machine: "StatefulParDo", state: KeyState, watermark: int, clock: int
-    ) -> None:
+    def __init__(self, machine: StatefulRules, state: KeyState, watermark: int, clock: int) -> None:
         self._machine, self._fn = machine, machine.fn
         self._watermark, self._clock = watermark, clock
         self._lateness, self._unit = machine.allowed_lateness, machine.resolution
