@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import beamlike
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.per_key import PerKeyOperation

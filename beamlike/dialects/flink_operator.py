@@ -15,8 +15,8 @@ from beamlike.dialects import frames
 from beamlike.dialects.flink_triggers import Trigger
 from beamlike.dialects.flink_words import Assigner, Evictor
 from beamlike.dialects.stages import DialectRun, Row, answer_of
-from beamlike.errors import UnsupportedError, WatermarkError, WindowingError
-from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
+from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.machine.events import AdvanceClock, Drop, Pane, refuse_going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import ClosingBehavior
@@ -264,9 +264,7 @@ class Harness(DialectRun):
             TimeError: The instant cannot be read.
         """
         to = instant_ms(instant, "set_processing_time instant")
-        refusal = going_back(AdvanceClock(to), self._clock)
-        if refusal is not None:
-            raise WatermarkError(refusal)
+        refuse_going_back(AdvanceClock(to), self._clock)
         self._clock = to
         return self._rows(self._advance(to, event=self._processing_time, clock=self._needs_clock))
 

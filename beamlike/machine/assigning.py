@@ -18,8 +18,8 @@ _LATEST: Final = 2**63 - 1
 def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
     """The windows that a window function assigns. One of a user's may change the value that it is
     given, and gets a copy."""
-    given = own_copy(value) if is_of_user(window_fn) else value
-    windows = tuple(window_fn.assign(timestamp, given))
+    argument = own_copy(value) if is_of_user(window_fn) else value
+    windows = tuple(window_fn.assign(timestamp, argument))
     for window in windows:
         check_bounds(window)
     return windows
@@ -43,11 +43,8 @@ def check_bounds(window: Window) -> None:
 def windows_of(
     element: Element, window_fn: WindowFn, on_error: OnFailure, watermark: int | None
 ) -> tuple[Window, ...] | Drop:
-    """The windows of an element, or its drop if the window function raises for it.
-
-    Args:
-        on_error: Whether that is dropped or reported.
-        watermark: The input watermark (ms), for the drop; None where it is not known.
+    """The windows of an element, or its drop if the window function raises for it; ``watermark`` is
+    for that, None where it is not known.
 
     Raises:
         UserFunctionError: The window function raised, and that is to be reported.

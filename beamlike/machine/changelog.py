@@ -8,7 +8,8 @@ session (`Pane.session`), which keeps its name while it grows.
 Folding the changes, a row put or deleted by ``(key, identity)``, gives the panes that are in force.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Literal
 
 import attrs
@@ -49,9 +50,7 @@ def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
      ('delete', '[00:00:00, 00:00:00.010)'),
      ('upsert', '[00:00:00, 00:00:00.015)')]
     """
-    for withdrawn, pane in _firings(effects):
-        identity = None if pane is None else pane.window
-        yield from _changes([old.window for old in withdrawn], identity, pane)
+    return _changes(effects, attrgetter("window"))
 
 
 def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
@@ -63,9 +62,7 @@ def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
     Raises:
         UnsupportedError: A pane is of another mode, and has no session.
     """
-    for withdrawn, pane in _firings(effects):
-        identity = None if pane is None else _session(pane)
-        yield from _changes([_session(old) for old in withdrawn], identity, pane)
+    return _changes(effects, _session)
 
 
 def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane | None]]:
@@ -87,14 +84,14 @@ def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane | Non
         yield withdrawn, None
 
 
-def _changes(
-    withdrawn: Iterable[Window], identity: Window | None, pane: Pane | None
-) -> Iterator[Change]:
-    for old in withdrawn:
-        if old != identity:
-            yield Change("delete", old)
-    if identity is not None:
-        yield Change("upsert", identity, pane)
+def _changes(effects: Iterable[Effect], identity_of: Callable[[Pane], Window]) -> Iterator[Change]:
+    for withdrawn, pane in _firings(effects):
+        identity = None if pane is None else identity_of(pane)
+        for old in map(identity_of, withdrawn):
+            if old != identity:
+                yield Change("delete", old)
+        if identity is not None:
+            yield Change("upsert", identity, pane)
 
 
 def _session(pane: Pane) -> Window:

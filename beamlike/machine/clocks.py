@@ -59,16 +59,10 @@ class Clocks:
         clock: int,
         clock_before: int = 0,
     ) -> tuple[tuple[InputState, ...], int]:
-        """What is known of the inputs after a step, and the input watermark that follows (ms).
+        """What is known of the inputs after a step, and the input watermark that follows.
 
-        Args:
-            states: What was known after the step before; none at the first one.
-            updates: What the inputs reported since then, in any order.
-            clock: Processing time (ms).
-            clock_before: Processing time of the step before (ms).
-
-        Returns:
-            The watermark may be less than before: keeping it from going back is the stage's.
+        That may be less than before: keeping it from going back is the stage's. ``states`` is what
+        was known after the step before, none at the first one.
         """
         states = states or self._start(clock)
         trusted = self._trusted(states, [*updates], clock, clock_before)
@@ -76,20 +70,15 @@ class Clocks:
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
-        """The watermark of the side input (ms); None if the stage has none.
-
-        Args:
-            states: What is known of the inputs.
-            watermark: The input watermark (ms). While the side input is idle, its watermark is at
-                least that.
-        """
+        """The watermark of the side input, while that is idle at least the input watermark; None if
+        the stage has none."""
         if not self.side:
             return None
         known = self._least(self.side, states, clock)
         return max(watermark, self._reached(self.side, states)) if known is None else known
 
     def silent(self, states: Sequence[InputState], clock: int) -> frozenset[tuple[int, str]]:
-        """The parts that are idle at this processing time (ms): their inputs and names."""
+        """The parts that are idle at this processing time: their inputs and names."""
         return frozenset(
             (position, part.part)
             for position, (source, state) in enumerate(zip(self.inputs, states, strict=False))
@@ -99,7 +88,7 @@ class Clocks:
         )
 
     def _start(self, clock: int) -> tuple[InputState, ...]:
-        """No updates yet; ``clock`` is the processing time of the first step (ms)."""
+        """No updates yet; ``clock`` is the processing time of the first step."""
         return tuple(
             InputState(None, clock, (source.resolution.earliest,) * source.shards)
             if isinstance(source, StageClock)
@@ -180,7 +169,7 @@ class Clocks:
         return min((watermark for watermark in known if watermark is not None), default=None)
 
     def _reached(self, positions: Iterable[int], states: Sequence[InputState]) -> int:
-        """How far idle inputs have come (ms): the greatest of their watermarks.
+        """How far idle inputs have come: the greatest of their watermarks.
 
         Looked at after each of them became idle, the last one would have decided. What the clock
         reads in between must not matter, so the one that is furthest decides.

@@ -3,20 +3,20 @@
 from typing import Any
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(a: Any, b: Any) -> bool:
     """Whether two values are equal, and NaN is NaN, in lists, tuples and dicts too.
 
     Equality alone would depend on where they were: Python takes a NaN in a tuple for equal to
     itself, but not to the one that was saved in its place.
     """
-    match one, other:
+    match a, b:
         case (list(), list()) | (tuple(), tuple()):
-            return len(one) == len(other) and all(map(is_same, one, other))
+            return len(a) == len(b) and all(map(is_same, a, b))
         case dict(), dict():
-            return one.keys() == other.keys() and all(is_same(one[at], other[at]) for at in one)
-        case float(), float() if one != one:
-            return other != other
+            return a.keys() == b.keys() and all(is_same(a[key], b[key]) for key in a)
+        case float(), float() if a != a:
+            return b != b
     try:
-        return bool(one == other)
+        return bool(a == b)
     except Exception:
         return False  # values that cannot be compared are not known to be equal

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from beamlike.errors import BeamlikeError, WatermarkError
 from beamlike.model.combine import Stamped
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_instant
@@ -14,7 +15,7 @@ from beamlike.model.windows import IntervalWindow, Window
 
 @attrs.frozen
 class Element(Stamped):
-    """An element of a stream: a value and its event time in milliseconds.
+    """An element of a stream: a value and its event time.
 
     ``window`` is the window that it comes in, given by a grouping before; None: the window
     function assigns.
@@ -27,11 +28,11 @@ class Element(Stamped):
 class Lifted:
     """Elements of one window that were combined before they arrived.
 
-    ``count`` says how many they are, and ``timestamp`` is the greatest event time among them
-    (ms). If they were ``judged`` for lateness where they were combined, they are not judged
-    again; else their window decides for all of them. ``merged`` says that some came in other
-    windows than this one, which is what became of them: to a live window of the same bounds they
-    are a merge, as they would have been one by one.
+    ``count`` says how many they are, and ``timestamp`` is the greatest event time among them. If
+    they were ``judged`` for lateness where they were combined, they are not judged again; else
+    their window decides for all of them. ``merged`` says that some came in other windows than this
+    one, which is what became of them: to a live window of the same bounds they are a merge, as they
+    would have been one by one.
 
     Source: Beam's combiner lifting.
     """
@@ -57,10 +58,10 @@ class Bundle:
 
 @attrs.frozen
 class AdvanceWatermark:
-    """The input watermark becomes ``to`` (event time, ms).
+    """The input watermark becomes ``to`` (event time).
 
-    For a stage with a side input that is the watermark of its main input, and ``side`` that of
-    the side input (ms); None: it is there too, if it was not past that before.
+    For a stage with a side input that is the watermark of its main input, and ``side`` that of the
+    side input; None: it is there too, if it was not past that before.
     """
 
     to: int
@@ -69,7 +70,7 @@ class AdvanceWatermark:
 
 @attrs.frozen
 class AdvanceClock:
-    """Processing time becomes ``to`` (ms)."""
+    """Processing time becomes ``to``."""
 
     to: int
 
@@ -77,31 +78,29 @@ class AdvanceClock:
 Event = Bundle | AdvanceWatermark | AdvanceClock
 
 
-def going_back(
-    move: AdvanceWatermark | AdvanceClock, stands_at: int, side_at: int | None = None
-) -> str | None:
-    """Why a clock cannot be moved like that, in a sentence; None if it can.
+def refuse_going_back(
+    move: AdvanceWatermark | AdvanceClock,
+    stands_at: int,
+    side_at: int | None = None,
+    error: type[BeamlikeError] = WatermarkError,
+) -> None:
+    """Refuse a move of a clock that would go back.
 
     Args:
-        stands_at: Where the clock in question stands (ms).
-        side_at: Where the watermark of a side input stands (ms), None if there is none.
+        stands_at: Where the clock in question stands.
+        side_at: Where the watermark of a side input stands, None if there is none.
+        error: What is raised.
     """
+    name, to = "the watermark", move.to
     if isinstance(move, AdvanceClock):
-        if move.to >= stands_at:
-            return None
-        return _back("processing time", stands_at, move.to)
-    if move.to < stands_at:
-        return _back("the watermark", stands_at, move.to)
-    if move.side is not None and side_at is not None and move.side < side_at:
-        return _back("the watermark of the side input", side_at, move.side)
-    return None
-
-
-def _back(which: str, stands_at: int, to: int) -> str:
-    return (
-        f"{which} cannot go back: it stands at {show_instant(stands_at)} "
-        f"({stands_at} ms), requested {show_instant(to)} ({to} ms)"
-    )
+        name = "processing time"
+    elif to >= stands_at and move.side is not None and side_at is not None:
+        name, stands_at, to = "the watermark of the side input", side_at, move.side
+    if to < stands_at:
+        raise error(
+            f"{name} cannot go back: it stands at {show_instant(stands_at)} ({stands_at} ms), "
+            f"requested {show_instant(to)} ({to} ms)"
+        )
 
 
 @attrs.frozen
@@ -186,10 +185,10 @@ class Drop:
     ``nearest_session`` is the live session, as it would be after merging, that would have taken the
     element in had the merged window decided (see `LateCheck`); None if there is none.
 
-    ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
-    watermark is not known: before the elements reached the machine. ``count`` says how many
-    elements were lost, and ``error`` what the function of the user's raised, in words. ``cause`` is
-    the exception itself, within the step in which it was raised.
+    ``watermark`` is the input watermark when it happened, None if it happened where the watermark
+    is not known: before the elements reached the machine. ``count`` says how many elements were
+    lost, and ``error`` what the function of the user's raised, in words. ``cause`` is the exception
+    itself, within the step in which it was raised.
     """
 
     element: Item | None
@@ -209,7 +208,7 @@ class Drop:
 
     @property
     def timestamp(self) -> int | None:
-        """The event time of the element (ms), or of the latest of several; None if unknown."""
+        """The event time of the element, or of the latest of several; None if unknown."""
         return None if self.element is None else self.element.timestamp
 
 

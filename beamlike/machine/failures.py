@@ -96,11 +96,8 @@ def left_out(
     watermark: int | None,
     unit: Resolution,
 ) -> Drop:
-    """The drop of an element that a function of the user's raised for.
-
-    Args:
-        watermark: The input watermark; None where it is not known.
-        unit: What times count.
+    """The drop of an element that a function of the user's raised for; ``watermark`` is None where
+    it is not known.
 
     Raises:
         UserFunctionError: That is to be reported.
@@ -129,7 +126,7 @@ def _shown(items: Sequence[Item], unit: Resolution) -> str:
     if len(items) > 1:
         return f"{len(items)} elements together"
     (item,) = items
-    at = f"{unit.show_instant(item.timestamp)} ({unit.to_ms(item.timestamp)} ms)"
+    instant = unit.show_exactly(item.timestamp)
     if isinstance(item, Lifted):
-        return f"{how_many(item.count, 'element')} combined before, the last one at {at}"
-    return f"the element {short_repr(item.value)} at {at}"
+        return f"{how_many(item.count, 'element')} combined before, the last one at {instant}"
+    return f"the element {short_repr(item.value)} at {instant}"

@@ -14,32 +14,26 @@ Nothing else is remembered: what is not believed counts as if it had not come.
 from collections.abc import Iterable
 
 Stretch = tuple[int, int, int]
-"""Rows without a long gap between them: the least and the greatest event time (ms), and how many
-keys sent them."""
+"""Rows without a long gap between them: the least and the greatest event time, and how many keys
+sent them."""
 
 
 def is_near(end: int, known: int, max_jump: int) -> bool:
-    """Whether rows show that a source is still before the gap.
-
-    Args:
-        end: Their greatest event time (ms).
-        known: That of all rows before (ms).
-        max_jump: The longest gap (ms) that is none.
-    """
+    """Whether rows whose greatest event time this is show that a source is still before the gap;
+    ``known`` is that of all rows before."""
     return end >= known - max_jump
 
 
 def reach_of(
     stretches: Iterable[Stretch], known: int | None, max_jump: int, *, is_silent: bool
 ) -> int:
-    """How far rows bring their source: none is believed whose event time (ms) is greater.
+    """How far rows bring their source: none is believed whose event time is greater.
 
     At first nothing is known of where a source is: it is where the rows of most keys are.
 
     Args:
         stretches: The rows of a micro-batch, one stretch or more.
-        known: The greatest event time before them (ms); None: they are the first.
-        max_jump: The longest gap (ms) that is none.
+        known: The greatest event time before them; None: they are the first.
         is_silent: Whether no row from before a gap has come for long enough by the end of the
             micro-batch before. The time in which nothing ran is no evidence.
     """

@@ -48,17 +48,16 @@ class SourceClock:
     """An input whose watermark trails its own rows.
 
     Args:
-        delay: How far event time may be out of order (ms).
-        idle_after: After how much processing time without a row it counts as idle (ms); None:
-            never.
+        delay: How far event time may be out of order.
+        idle_after: After how much processing time without a row it counts as idle; None: never.
         idle: What happens then.
-        max_ahead: How far ahead of processing time an event time may lie (ms), see
-            `is_far_ahead`, which the host calls. Such a time moves the watermark to processing time
-            at most. None: event times may lie in the future, and move the watermark there.
+        max_ahead: How far ahead of processing time an event time may lie, see `is_far_ahead`, which
+            the host calls. Such a time moves the watermark to processing time at most. None: event
+            times may lie in the future, and move the watermark there.
         by_part: Whether each part of the source has a watermark of its own. A part is idle after
             the same time as the source, and then the others no longer wait for it.
-        max_jump: How far ahead of all rows before it an event time may lie (ms) and move the
-            watermark at once, see `beamlike.machine.gaps`. None: any does.
+        max_jump: How far ahead of all rows before it an event time may lie and move the watermark
+            at once, see `beamlike.machine.gaps`. None: any does.
         resolution: What all of these times count, if not milliseconds.
     """
 
@@ -88,12 +87,9 @@ class SourceClock:
         return max(greatest - self.delay, unit.earliest)
 
     def watermark(self, greatest: int | None, active_at: int, clock: int) -> int | None:
-        """The watermark (ms) of rows that came; None if they are idle.
+        """The watermark of rows of which the last came at ``active_at``; None if they are idle.
 
-        Args:
-            greatest: Their greatest event time (ms), as far as it is `believed`; None: none came.
-            active_at: Processing time when the last of them came (ms).
-            clock: Processing time now (ms).
+        ``greatest`` is their greatest event time, as far as it is `believed`; None: none came.
         """
         idle_for = 0 if self.idle_after is None else clock - active_at - self.idle_after
         if idle_for > 0 and (self.idle is Idle.RELEASE or greatest is None):
@@ -129,13 +125,13 @@ InputClock = SourceClock | StageClock
 
 @attrs.frozen
 class SourceProgress:
-    """A source delivered rows; ``greatest`` is the greatest event time among them (ms).
+    """A source delivered rows; ``greatest`` is the greatest event time among them.
 
     Without rows that lie too far ahead of the clock, see `is_far_ahead`. ``part`` is the part of
     the source that delivered them; None: the source as a whole, with all parts that are known.
     Where the source has a ``max_jump``, no gap between their event times is longer than that;
-    ``start`` is the least of these (ms), None if all are one, and ``senders`` how many keys sent
-    them, or where keys are not known yet how many rows there are.
+    ``start`` is the least of these, None if all are one, and ``senders`` how many keys sent them,
+    or where keys are not known yet how many rows there are.
     """
 
     input: int
@@ -147,9 +143,9 @@ class SourceProgress:
 
 @attrs.frozen
 class ShardWatermark:
-    """The output watermark (ms) of a shard of an earlier grouping, after its step.
+    """The output watermark of a shard of an earlier grouping, after its step.
 
-    ``before`` is where it was before this micro-batch (ms); None: that is not known.
+    ``before`` is where it was before this micro-batch; None: that is not known.
     """
 
     input: int
@@ -160,7 +156,7 @@ class ShardWatermark:
 
 @attrs.frozen
 class HostWatermark:
-    """The host reports the watermark of all inputs (ms).
+    """The host reports the watermark of all inputs.
 
     Args:
         watermark: Where it is.
@@ -185,7 +181,7 @@ class PartState:
     active_at: int
 
     def is_idle(self, of: SourceClock, clock: int) -> bool:
-        """Whether it has delivered nothing for too long, at this processing time (ms)."""
+        """Whether it has delivered nothing for too long, at this processing time."""
         return of.idle_after is not None and clock - self.active_at > of.idle_after
 
 
@@ -196,13 +192,13 @@ class InputState:
     =============  ===================================================  ===================
     field          stored                                               cleared
     =============  ===================================================  ===================
-    ``greatest``   a source's greatest event time, ms, as far as it is  never, only forward
+    ``greatest``   a source's greatest event time, as far as it is      never, only forward
                    `believed`; None before its first row
     ``active_at``  processing time of its last row, or of the stage's   never, only forward
-                   first step, ms; with ``max_jump`` of its last row
+                   first step; with ``max_jump`` of its last row
                    no further than that from ``greatest``
     ``shards``     the output watermark of each shard of a grouping     never, only forward
-                   before, ms
+                   before
     ``parts``      the parts of a source that have watermarks of their  never
                    own, by their names
     =============  ===================================================  ===================
@@ -241,12 +237,9 @@ class InputState:
 
 
 def believed(greatest: int, of: InputClock, clock: int) -> int:
-    """How far rows move what is known of a source's event times (ms).
+    """How far rows of this greatest event time move what is known of those of a source.
 
-    Args:
-        greatest: The greatest event time among them (ms).
-        of: The source.
-        clock: Processing time (ms). On replay it must be the same again.
+    On replay the clock must be the same again.
     """
     capped = isinstance(of, SourceClock) and of.max_ahead is not None
     return min(greatest, clock) if capped else greatest
@@ -262,20 +255,15 @@ def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
     Exactly as far ahead as may be is still good, and no time in the past is ever refused.
 
     Args:
-        timestamp: The event time (ms): a number, or whatever compares like one, such as a column.
-        clock: Processing time (ms), in the same form. On replay it must be the same again.
-        max_ahead: How far ahead it may lie (ms).
+        timestamp: The event time: a number, or whatever compares like one, such as a column.
+        clock: Processing time, in the same form. On replay it must be the same again.
+        max_ahead: How far ahead it may lie.
     """
     # A million years are far enough: more would only be too much for 64 bits.
     return timestamp > clock + min(max_ahead, 2**62)
 
 
 def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
-    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
-
-    Args:
-        before: Its value before the step.
-        watermark: The input watermark at its end.
-        held: The earliest hold at its end; None: nothing holds it back.
-    """
+    """The output watermark after a step, of a key or of all that a host keeps together; ``held`` is
+    the earliest hold at its end, None if nothing holds it back."""
     return max(before, watermark if held is None else min(watermark, held))

@@ -20,10 +20,10 @@ class KeyClock:
     =============  ===================================================  ===================
     field          stored                                               cleared
     =============  ===================================================  ===================
-    ``watermark``  the watermark after the key's last step, ms          never, only forward
-    ``greatest``   the greatest event time of its elements, ms, as far  never, only forward
-                   as it is `believed`
-    ``active_at``  processing time of its last element, ms              never, only forward
+    ``watermark``  the watermark after the key's last step              never, only forward
+    ``greatest``   the greatest event time of its elements, as far as   never, only forward
+                   it is `believed`
+    ``active_at``  processing time of its last element                  never, only forward
     =============  ===================================================  ===================
 
     It is there from the key's first element on, and stays when the key has no windows: what comes
@@ -36,13 +36,8 @@ class KeyClock:
 
     @classmethod
     def after(cls, before: Self | None, greatest: int, source: SourceClock, clock: int) -> Self:
-        """The clock of a key once elements have come.
-
-        Args:
-            before: Its clock before them, see `at`; None: they are its first.
-            greatest: The greatest of their event times (ms).
-            source: How a watermark follows the elements.
-        """
+        """The clock of a key once elements have come, of which ``greatest`` is the greatest event
+        time; ``before`` is its clock before them, see `at`, None if they are its first."""
         greatest = believed(greatest, source, clock)
         reached = source.resolution.earliest
         if before is not None:
@@ -50,20 +45,15 @@ class KeyClock:
         return cls(reached, greatest, clock).at(source, clock)
 
     def at(self, source: SourceClock, clock: int) -> Self:
-        """The clock of a key at this processing time (ms), if no element has come since."""
+        """The clock of a key at this processing time, if no element has come since."""
         reached = source.watermark(self.greatest, self.active_at, clock)
         if reached is None or reached <= self.watermark:
             return self
         return attrs.evolve(self, watermark=reached)
 
     def due(self, source: SourceClock, event: int) -> int | None:
-        """The processing time (ms) past which the watermark is past an event time; None: no
-        processing time will bring it there.
-
-        Args:
-            source: How the watermark follows.
-            event: An event time (ms) that the watermark has not passed.
-        """
+        """The processing time past which the watermark is past an event time that it has not passed
+        yet; None: no processing time will bring it there."""
         if source.idle_after is None or source.idle is not Idle.ADVANCE:
             return None
         return event - self.greatest + source.delay + self.active_at + source.idle_after

@@ -38,12 +38,7 @@ def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> No
 
 
 def why_one_by_one(strategy: WindowingStrategy, combine: CombineFn) -> str | None:
-    """Why the elements of a grouping have to reach it one by one; None: they need not.
-
-    Args:
-        strategy: That of the grouping.
-        combine: What makes one value of those of a pane.
-    """
+    """Why the elements of a grouping have to reach it one by one; None: they need not."""
     try:
         check_liftable(strategy)
     except WindowingError as error:
@@ -61,16 +56,7 @@ def why_one_by_one(strategy: WindowingStrategy, combine: CombineFn) -> str | Non
 
 
 def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> None:
-    """Refuse elements that were combined where the time of each is needed.
-
-    Args:
-        strategy: That of the grouping that they arrive at.
-        count: How many they are.
-        window: The window that they are combined for.
-
-    Raises:
-        WindowingError: That is so.
-    """
+    """Refuse so many elements of a window that were combined, where the time of each is needed."""
     combiner = strategy.timestamp_combiner
     those = f"{how_many(count, 'element')} of {strategy.resolution.show_window(window)}"
     if combiner is not TimestampCombiner.END_OF_WINDOW:

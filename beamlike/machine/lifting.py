@@ -62,7 +62,7 @@ class Lifting:
 
         Args:
             elements: In order of arrival. Some may have been combined before.
-            watermark: The input watermark (ms) that judges which of them are late. With
+            watermark: The input watermark that judges which of them are late. With
                 ``late_check="merged"`` the grouping that follows judges; without a watermark, too,
                 which is right for windows that do not merge only.
 
@@ -73,7 +73,7 @@ class Lifting:
         judged_at = self._earliest if watermark is None or not self._judges else watermark
         before, trace = KeyState.unseen(judged_at, 0), list[TraceEvent]()
         after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
-        merged: set[Window] = {it.into for it in trace if isinstance(it, Merged)}
+        merged: set[Window] = {event.into for event in trace if isinstance(event, Merged)}
         before_that = [item for item in elements if isinstance(item, Lifted)]
         merged |= {item.window for item in before_that if item.merged}
         # Elements that were judged where they were first combined stay so.
@@ -95,8 +95,8 @@ class Lifting:
 
 
 def _greatest(elements: Sequence[Item], window: Window) -> int:
-    """The greatest event time (ms) of those in a window. Some may come in another one that
-    overlaps it."""
+    """The greatest event time of those in a window. Some may come in another one that overlaps
+    it."""
     inside = (
         element.timestamp
         for element in elements

@@ -15,15 +15,7 @@ import attrs
 
 from beamlike.errors import WindowingError
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import (
-    AdvanceWatermark,
-    Bundle,
-    Drop,
-    Effect,
-    Element,
-    Event,
-    Pane,
-)
+from beamlike.machine.events import AdvanceWatermark, Bundle, Drop, Effect, Element, Event, Pane
 from beamlike.machine.failures import FunctionFailure, OnFailure, OnFailureLike, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
@@ -169,8 +161,7 @@ class SideInputs(UngroupedMachine):
         self.main_window_fn = main_window_fn
         self.side_window_fn = side_window_fn
         self.resolution = resolution
-        lateness = resolution.duration(main_allowed_lateness, "main_allowed_lateness")
-        self.allowed_lateness = lateness
+        self.allowed_lateness = resolution.duration(main_allowed_lateness, "main_allowed_lateness")
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
         self.side_trigger = side_trigger
@@ -194,16 +185,17 @@ class SideInputs(UngroupedMachine):
     def next_timers(self, state: KeyState) -> NextTimers:
         """The timers of side windows: when one with waiting elements is empty, and the last
         look."""
-        event: int | None = None
-        side: int | None = None
-        for window, it in state.windows.items():
-            at = self.empty_after(window) if it.end_timer_set else self.last_look(window)
+        event, side = list[int](), list[int]()
+        for window, remembered in state.windows.items():
+            deadline = (
+                self.empty_after(window) if remembered.end_timer_set else self.last_look(window)
+            )
             # The last look is over when both are past it: by convention the main input first.
-            if it.end_timer_set or state.watermark > at:
-                side = at if side is None else min(side, at)
+            if remembered.end_timer_set or state.watermark > deadline:
+                side.append(deadline)
             else:
-                event = at if event is None else min(event, at)
-        return NextTimers(event, None, side)
+                event.append(deadline)
+        return NextTimers(min(event, default=None), None, min(side, default=None))
 
     def empty_after(self, side_window: Window) -> int:
         """The watermark of the side input past which a window that got no pane is ready."""
@@ -242,14 +234,14 @@ class _SideInputStep:
         self.effects: list[Effect] = []
 
     def result(self) -> dict[Window, WindowState]:
-        for window, it in self.opened.items():
-            if it.content is None and not it.waiting:
+        for window, side in self.opened.items():
+            if side.content is None and not side.waiting:
                 continue
             self.windows[window] = WindowState(
                 TriggerState(),
-                SideWindow(it.content, tuple(it.waiting)),
-                element_hold=min((e.timestamp for e in it.waiting), default=None),
-                end_timer_set=bool(it.waiting),
+                SideWindow(side.content, tuple(side.waiting)),
+                element_hold=min((e.timestamp for e in side.waiting), default=None),
+                end_timer_set=bool(side.waiting),
             )
         return self.windows
 
@@ -341,13 +333,9 @@ class _SideInputStep:
 
     def _answer(self, element: Element, content: tuple[Any, ...]) -> None:
         assert element.window is not None, "an element that looks has its main window"
-        joined: list[tuple[Any, Any]]
-        if self.inputs.join == "view":
-            joined = [(element.value, list(content))]
-        elif self.inputs.join == "left":
-            joined = [(element.value, item) for item in content or (None,)]
-        else:
-            joined = [(element.value, item) for item in content]
+        nothing = (None,) if self.inputs.join == "left" else ()
+        seen: Iterable[Any] = [[*content]] if self.inputs.join == "view" else content or nothing
         self.effects += (
-            Pane(element.window, value, element.timestamp, NO_FIRING) for value in joined
+            Pane(element.window, (element.value, item), element.timestamp, NO_FIRING)
+            for item in seen
         )

@@ -1,9 +1,13 @@
-"""What machines that do not group share: elements one by one, clocks that only go forward."""
+"""What machines that do not group share: elements one by one, clocks that only go forward.
+
+At the end the smallest of them, of a stage that only assigns windows.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from beamlike.errors import WatermarkError, WindowingError
+from beamlike.errors import WindowingError
+from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -14,10 +18,15 @@ from beamlike.machine.events import (
     Event,
     Lifted,
     OnEvent,
-    going_back,
+    Pane,
+    refuse_going_back,
 )
+from beamlike.machine.failures import OnFailure, OnFailureLike
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
+from beamlike.model.options import option
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
@@ -36,7 +45,6 @@ class UngroupedMachine(ABC):
 
         Args:
             state: Left as it is, also if a function raises.
-            event: What happens.
             on_event: Called with each drop, at the end of the step.
 
         Raises:
@@ -56,15 +64,11 @@ class UngroupedMachine(ABC):
     def _stepped(
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
-        """The same, with the clocks to which the event brings the key (ms)."""
+        """The same, with the clocks to which the event brings the key."""
 
 
 def refuse_merging(window_fn: WindowFn) -> None:
-    """Refuse windows that merge, for a function with states.
-
-    Raises:
-        WindowingError: They merge.
-    """
+    """Refuse windows that merge, for a function with states."""
     if window_fn.is_merging:
         raise WindowingError(
             f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
@@ -74,14 +78,10 @@ def refuse_merging(window_fn: WindowFn) -> None:
 
 
 def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
-    """The elements of a bundle, in order of arrival.
+    """The elements of a bundle, in order of arrival; those are refused that were combined before.
 
     Args:
-        bundle: What arrived.
         stage: What the machine is, for the error.
-
-    Raises:
-        WindowingError: Elements were combined before they arrived.
     """
     for element in bundle.elements:
         if isinstance(element, Lifted):
@@ -93,7 +93,7 @@ def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
 
 
 def expired(element: Element, window: Window, deadline: int, watermark: int) -> Drop | None:
-    """The drop of an element whose deadline (ms) the watermark (ms) has passed, else None."""
+    """The drop of an element whose deadline the watermark has passed, else None."""
     if watermark <= deadline:
         return None
     missed_by = watermark - deadline
@@ -101,16 +101,48 @@ def expired(element: Element, window: Window, deadline: int, watermark: int) -> 
 
 
 def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
-    """The watermark and the clock (ms) that an event brings a key to.
-
-    Raises:
-        WatermarkError: One of them would go back.
-    """
+    """The watermark and the clock that an event brings a key to, neither of which goes back."""
     if isinstance(event, Bundle):
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)
     stands_at = state.watermark if is_watermark else state.clock
-    refusal = going_back(event, stands_at, state.side)
-    if refusal is not None:
-        raise WatermarkError(refusal)
+    refuse_going_back(event, stands_at, state.side)
     return (event.to, state.clock) if is_watermark else (state.watermark, event.to)
+
+
+class PassThrough(UngroupedMachine):
+    """Each element comes out at once, once per window, as a pane that never fired.
+
+    An element that comes in a window keeps it. Trigger, lateness and accumulation have no effect
+    before a grouping.
+
+    Args:
+        window_fn: Which windows an element belongs to.
+        on_error: What to do when it raises, ``"fail"`` or ``"drop"``.
+
+    Source: Beam ``Window.into`` without a grouping; ``PaneInfo.NO_FIRING``.
+    """
+
+    def __init__(self, window_fn: WindowFn, on_error: OnFailureLike = OnFailure.FAIL) -> None:
+        self.window_fn = window_fn
+        self.on_error = option(OnFailure, on_error, "on_error")
+
+    def _stepped(
+        self, state: KeyState, event: Event, watermark: int, clock: int
+    ) -> tuple[KeyState, Sequence[Effect]]:
+        effects: list[Effect] = []
+        bundle = event if isinstance(event, Bundle) else Bundle(())
+        for element in elements_of(bundle, "a stage that only assigns windows"):
+            windows = windows_of(element, self.window_fn, self.on_error, watermark)
+            if isinstance(windows, Drop):
+                effects.append(windows)
+                continue
+            effects += (
+                Pane(window, element.value, element.timestamp, NO_FIRING) for window in windows
+            )
+        # Only the clocks are remembered.
+        return state.at(watermark, clock), effects
+
+    def next_timers(self, state: KeyState) -> NextTimers:
+        """Nothing to wait for."""
+        return NextTimers(None, None)

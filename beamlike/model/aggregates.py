@@ -401,8 +401,8 @@ def combine(
     return Aggregate("combine", adapted, tuple(names), returns, accumulator)
 
 
-def _check_type(argument: str, given: Any) -> None:
-    if not isinstance(given, str):
+def _check_type(argument: str, dtype: Any) -> None:
+    if not isinstance(dtype, str):
         raise CombineError(
-            f'combine {argument} must be a type in words such as "double", got {given!r}'
+            f'combine {argument} must be a type in words such as "double", got {dtype!r}'
         )

@@ -84,10 +84,10 @@ class Spans(Sequence[tuple[Window, ...]]):
     def __iter__(self) -> Iterator[tuple[Window, ...]]:
         return zip(self.windows())
 
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return Spans(self.starts[at], self.ends[at])
-        return (window_of(self.starts[at], self.ends[at]),)
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Spans(self.starts[index], self.ends[index])
+        return (window_of(self.starts[index], self.ends[index]),)
 
 
 WindowsOfEach = list[tuple[Window, ...]] | Spans
@@ -118,11 +118,11 @@ class Bundle(Sequence[Windowed]):
         """One more element."""
         self.values.append(element.value)
         self.timestamps.append(element.timestamp)
-        mine = self.windows
-        if isinstance(mine, Spans) and len(element.windows) == 1:
+        spans = self.windows
+        if isinstance(spans, Spans) and len(element.windows) == 1:
             (window,) = element.windows
-            mine.starts.append(window.start)
-            mine.ends.append(window.end)
+            spans.starts.append(window.start)
+            spans.ends.append(window.end)
         else:
             self._add_windows([element.windows])
         self.panes.append(element.pane)
@@ -134,16 +134,16 @@ class Bundle(Sequence[Windowed]):
         self._add_windows(other.windows)
         self.panes += other.panes
 
-    def _add_windows(self, more: WindowsOfEach) -> None:
-        mine = self.windows
-        if isinstance(mine, Spans):
-            added = more if isinstance(more, Spans) else _one_each(more)
+    def _add_windows(self, windows: WindowsOfEach) -> None:
+        spans = self.windows
+        if isinstance(spans, Spans):
+            added = windows if isinstance(windows, Spans) else _one_each(windows)
             if added is not None:
-                mine.starts += added.starts
-                mine.ends += added.ends
+                spans.starts += added.starts
+                spans.ends += added.ends
                 return
-            mine = self.windows = list(mine)
-        mine += more
+            spans = self.windows = list(spans)
+        spans += windows
 
     def with_values(self, values: list[Any]) -> "Bundle":
         """As many elements with other values."""
@@ -159,14 +159,14 @@ class Bundle(Sequence[Windowed]):
             return Bundle()
         find = itemgetter(*places, places[0])  # of one place alone it would be no tuple
         pick: Callable[[list[Any]], list[Any]] = lambda column: [*find(column)[:-1]]  # noqa: E731
-        own = pick(self.values) if values is None else values
+        picked_values = pick(self.values) if values is None else values
         windows = self.windows
         picked: WindowsOfEach
         if isinstance(windows, Spans):
             picked = Spans(pick(windows.starts), pick(windows.ends))
         else:
             picked = pick(windows)
-        return Bundle(own, pick(self.timestamps), picked, pick(self.panes))
+        return Bundle(picked_values, pick(self.timestamps), picked, pick(self.panes))
 
     def part(self, start: int, stop: int) -> "Bundle":
         """The elements from one place to another one."""
@@ -187,7 +187,7 @@ class Bundle(Sequence[Windowed]):
         if isinstance(windows, Spans):
             return self, windows
         places = [index for index, window in enumerate(windows) for _ in window]
-        spans = Spans.of(window for each in windows for window in each)
+        spans = Spans.of(window for several in windows for window in several)
         return self.at(places).with_windows(spans), spans
 
     def __len__(self) -> int:
@@ -196,10 +196,12 @@ class Bundle(Sequence[Windowed]):
     def __iter__(self) -> Iterator[Windowed]:
         return map(Windowed, self.values, self.timestamps, self.windows, self.panes)
 
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return self.at(range(len(self))[at])
-        return Windowed(self.values[at], self.timestamps[at], self.windows[at], self.panes[at])
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return self.at(range(len(self))[place])
+        return Windowed(
+            self.values[place], self.timestamps[place], self.windows[place], self.panes[place]
+        )
 
 
 def _one_each(windows: Sequence[tuple[Window, ...]]) -> Spans | None:

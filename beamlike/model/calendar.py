@@ -9,6 +9,7 @@ does not hold them).
 """
 
 import difflib
+from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -97,8 +98,7 @@ class CalendarWindows(HasDurations, WindowFn):
         except (OverflowError, ValueError):
             raise WindowError(
                 f"{self} reaches from year 1 to year 9999, and the window of timestamp "
-                f"{self.resolution.show_instant(timestamp)} "
-                f"({self.resolution.to_ms(timestamp)} ms) does not lie inside; "
+                f"{self.resolution.show_exactly(timestamp)} does not lie inside; "
                 "filter such elements out or use FixedWindows"
             ) from None
         return (window,)
@@ -266,12 +266,8 @@ class CalendarYears(CalendarWindows):
 def _plus_months(start: date, months: int) -> date:
     """The same day of a later month, or its last day if that month is shorter."""
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
-    for day in range(start.day, 28, -1):
-        try:
-            return date(year, month + 1, day)
-        except ValueError:
-            continue
-    return date(year, month + 1, min(start.day, 28))
+    _, last = monthrange(year, month + 1)
+    return date(year, month + 1, min(start.day, last))
 
 
 def _date(value: DateLike | None) -> date:

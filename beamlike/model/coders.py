@@ -4,6 +4,7 @@ Source: Beam Python ``apache_beam.coders`` and ``apache_beam.coders.typecoders``
 """
 
 import json
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
-from beamlike.errors import PipelineError
+from beamlike.errors import CoderError, PipelineError
 from beamlike.model.fingerprint import stable_repr
 
 T = TypeVar("T")
@@ -71,8 +72,13 @@ class Coder(ABC):
         return stable_repr(self)
 
 
+class _OfPlainValues(Coder):
+    def is_deterministic(self) -> bool:
+        return True
+
+
 @attrs.frozen
-class BytesCoder(Coder):
+class BytesCoder(_OfPlainValues):
     """Bytes as they are. Source: Beam ``BytesCoder``."""
 
     def encode(self, value: bytes) -> bytes:
@@ -81,12 +87,9 @@ class BytesCoder(Coder):
     def decode(self, encoded: bytes) -> bytes:
         return encoded
 
-    def is_deterministic(self) -> bool:
-        return True
-
 
 @attrs.frozen
-class StrUtf8Coder(Coder):
+class StrUtf8Coder(_OfPlainValues):
     """Text as UTF-8. Source: Beam ``StrUtf8Coder``."""
 
     def encode(self, value: str) -> bytes:
@@ -95,8 +98,62 @@ class StrUtf8Coder(Coder):
     def decode(self, encoded: bytes) -> str:
         return encoded.decode()
 
-    def is_deterministic(self) -> bool:
-        return True
+
+_BITS: Final = 64
+
+
+@attrs.frozen
+class VarIntCoder(_OfPlainValues):
+    """A whole number of 64 bits, small ones in few bytes: in two's complement, seven bits a byte,
+    the lowest first. Source: Beam ``VarIntCoder``."""
+
+    def encode(self, value: int) -> bytes:
+        if not -(1 << _BITS - 1) <= value < 1 << _BITS - 1:
+            raise CoderError(f"VarIntCoder takes numbers of {_BITS} bits, got {value}")
+        rest, encoded = value & (1 << _BITS) - 1, bytearray()
+        while rest > 0x7F:
+            encoded.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        encoded.append(rest)
+        return bytes(encoded)
+
+    def decode(self, encoded: bytes) -> int:
+        number = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(encoded))
+        return number - (1 << _BITS) if number >> _BITS - 1 else number
+
+
+@attrs.frozen
+class BigIntegerCoder(_OfPlainValues):
+    """A whole number of any size. Source: Beam ``BigIntegerCoder``."""
+
+    def encode(self, value: int) -> bytes:
+        return value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True)
+
+    def decode(self, encoded: bytes) -> int:
+        return int.from_bytes(encoded, "big", signed=True)
+
+
+@attrs.frozen
+class FloatCoder(_OfPlainValues):
+    """A number as eight bytes. Source: Beam ``FloatCoder``."""
+
+    def encode(self, value: float) -> bytes:
+        return struct.pack(">d", value)
+
+    def decode(self, encoded: bytes) -> float:
+        number: float = struct.unpack(">d", encoded)[0]
+        return number
+
+
+@attrs.frozen
+class BooleanCoder(_OfPlainValues):
+    """True or False. Source: Beam ``BooleanCoder``."""
+
+    def encode(self, value: bool) -> bytes:
+        return b"\x01" if value else b"\x00"
+
+    def decode(self, encoded: bytes) -> bool:
+        return encoded == b"\x01"
 
 
 @attrs.frozen
@@ -131,7 +188,7 @@ class Coders:
     @cached_property
     def by_name(self) -> Mapping[str, Coder]:
         """The same by the names that are written beside the bytes."""
-        return {type_name(kind): coder for kind, coder in self.by_type.items()}
+        return {type_name(cls): coder for cls, coder in self.by_type.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind, and classes that no other process has.
@@ -141,9 +198,9 @@ class Coders:
         self.__dict__.update(state)
 
 
-def type_name(kind: type) -> str:
+def type_name(cls: type) -> str:
     """The name of a class, with its module."""
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 _keys_by: ContextVar[Coder | None] = ContextVar("keys_by", default=None)
@@ -184,7 +241,10 @@ class CoderRegistry:
 
     def __init__(self) -> None:
         self._by_type: dict[type, Coder] = {}
-        self._plain: dict[type, Coder] = {bytes: BytesCoder(), str: StrUtf8Coder()}
+        self._plain: Mapping[type, Coder] = {
+            **{bool: BooleanCoder(), int: VarIntCoder(), float: FloatCoder()},
+            **{bytes: BytesCoder(), str: StrUtf8Coder()},
+        }
         self._fallback: Coder | None = None
 
     @property
@@ -225,17 +285,13 @@ class CoderRegistry:
                 "for a class of your own"
             )
         is_class = isinstance(coder, type) and issubclass(coder, Coder)
-        made = coder.from_type_hint(kind, self) if is_class else coder
-        if not isinstance(made, Coder):
+        declared = coder.from_type_hint(kind, self) if is_class else coder
+        if not isinstance(declared, Coder):
             raise PipelineError(
                 f"the coder of {type_name(kind)} must be a Coder, got {coder!r}; write a class "
                 "with encode and decode below coders.Coder"
             )
-        self._by_type[kind] = made
-
-    def add_plain(self, coders: Mapping[type, Coder]) -> None:
-        """Know the coders of plain values, for `get_coder`: they travel without them."""
-        self._plain |= coders
+        self._by_type[kind] = declared
 
     def get_coder(self, kind: type) -> Coder:
         """The coder of a class: the one that was declared, or that of a plain value.
@@ -245,13 +301,13 @@ class CoderRegistry:
 
         Source: Beam ``CoderRegistry.get_coder``.
         """
-        found = self._by_type.get(kind, self._plain.get(kind))
-        if found is None:
+        coder = self._by_type.get(kind, self._plain.get(kind))
+        if coder is None:
             raise PipelineError(
                 f"{kind!r} has no coder of its own, and its values travel as coders.PickleCoder "
                 "makes them; declare one with register_coder(...)"
             )
-        return found
+        return coder
 
     def unregister_coder(self, kind: type) -> None:
         """Values of this class travel again as they would without a coder."""

@@ -39,12 +39,7 @@ class RepeatedKey(Sequence[Any]):
 
 
 class PairsColumn:
-    """Pairs of one key and values.
-
-    Args:
-        key: That of all pairs.
-        of: The values.
-    """
+    """Pairs of one key and values."""
 
     def __init__(self, key: Any, of: Column | list[Any]) -> None:
         self.key, self.of = key, of

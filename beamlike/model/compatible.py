@@ -49,8 +49,8 @@ def check_flatten(
         check_strategy(f"check_flatten: {name}", strategy)
     if not named:
         return WindowingStrategy.unwindowed()
-    (first_name, first), *others = named
-    for name, other in others:
+    (first_name, first), *rest = named
+    for name, other in rest:
         if not first.window_fn.compatible_with(other.window_fn):
             raise WindowingError(
                 f"Inputs to Flatten had incompatible window windowFns: {first_name} has "
@@ -77,7 +77,7 @@ def check_flatten(
 def _difference(first: WindowFn, second: WindowFn) -> str:
     if type(first) is not type(second):
         return f"{type(first).__name__} and {type(second).__name__} are different kinds of windows"
-    kind: Any = type(first)
-    names = [part.name for part in attrs.fields(kind) if part.eq] if attrs.has(kind) else []
+    cls: Any = type(first)
+    names = [part.name for part in attrs.fields(cls) if part.eq] if attrs.has(cls) else []
     differ = [name for name in names if getattr(first, name) != getattr(second, name)]
     return f"they differ in {' and '.join(differ)}" if differ else "they are not equal"

@@ -116,15 +116,17 @@ class CustomTrigger(Trigger, Generic[State]):
         object.__setattr__(asked, "_per_ms", resolution.per_ms)
         return asked
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
         for name, choices in _CHOICES.items():
             if getattr(cls, name) not in get_args(choices):
                 raise TriggerError(
                     f"{name} of {cls.__name__} must be one of "
                     f"{', '.join(map(repr, get_args(choices)))}, got {getattr(cls, name)!r}"
                 )
-        if not _is_ours(cls) and cls.__name__ in _TAKEN.union(map(_name, _below(CustomTrigger))):
+        if not _is_ours(cls) and cls.__name__ in _TAKEN.union(
+            sub.__name__ for sub in _below(CustomTrigger)
+        ):
             raise TriggerError(
                 f"{cls.__name__} is the name of a trigger of beamlike, and saved state knows "
                 "triggers by name; give the class another one"
@@ -304,10 +306,6 @@ def _below(cls: type) -> Iterator[type]:
             yield from _below(sub)
 
 
-def _name(cls: type) -> str:
-    return cls.__name__
-
-
 def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
     """The triggers of a user's own in a tree, parents first."""
     return [
@@ -319,12 +317,8 @@ def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
 
 
 def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
-    """The same trigger over elements that rest as columns.
-
-    Args:
-        trigger: The trigger.
-        read: From what an element is there to what triggers look at.
-    """
+    """The same trigger over elements that rest as columns; ``read`` makes of these what triggers
+    look at."""
     if not trigger.needs_elements:
         return trigger
     if not isinstance(trigger, CustomTrigger):

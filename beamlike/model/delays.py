@@ -65,15 +65,11 @@ class AlignTo(HasDurations, metaclass=Readable):
         return instant + (self.offset - instant) % self.period
 
 
-def transform_of(given: Delay | AlignTo | DurationLike, argument: str) -> Delay | AlignTo:
-    """A transform of a target; a bare duration is a `Delay`.
-
-    Raises:
-        TimeError: The duration cannot be read.
-    """
-    if isinstance(given, Delay | AlignTo):
-        return given
-    micros = duration_us(given, argument)
+def transform_of(transform: Delay | AlignTo | DurationLike, argument: str) -> Delay | AlignTo:
+    """A transform of a target; a bare duration is a `Delay`."""
+    if isinstance(transform, Delay | AlignTo):
+        return transform
+    micros = duration_us(transform, argument)
     delay = Delay(Span(micros, MICROSECONDS))
-    object.__setattr__(delay, "without_unit", without_unit(delay=given))
+    object.__setattr__(delay, "without_unit", without_unit(delay=transform))
     return delay

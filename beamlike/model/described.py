@@ -44,11 +44,7 @@ class HasDurations(HasArguments):
     """Its durations that were given as numbers, and are no whole number of seconds (ms)."""
 
     def _describe(self, *rest: Any, **durations: DurationLike) -> None:
-        """Set all fields: these durations, in the finest unit that they need, then the rest.
-
-        Raises:
-            TimeError: A duration cannot be read.
-        """
+        """Set all fields: these durations, in the finest unit that they need, then the rest."""
         owner = described_class(self).__name__
         micros = [duration_us(value, f"{owner} {name}") for name, value in durations.items()]
         unit = finest(*micros)
@@ -68,7 +64,7 @@ class HasDurations(HasArguments):
         Raises:
             TimeError: A duration is finer than these.
         """
-        durations = (name for name, kind in self.arguments.items() if kind == "duration")
+        durations = (name for name, sort in self.arguments.items() if sort == "duration")
         return rescaled(self, resolution, *durations)
 
 
@@ -89,15 +85,15 @@ def argument_defaults(cls: type[HasArguments]) -> Mapping[str, Any]:
 def _argument_texts(description: HasArguments) -> Iterator[str]:
     unit: Resolution = getattr(description, "resolution", MILLISECONDS)
     cls: Any = described_class(description)
-    for (name, kind), default in zip(
+    for (name, sort), default in zip(
         cls.arguments.items(), argument_defaults(cls).values(), strict=True
     ):
         value = getattr(description, name)
-        if kind == "duration" and isinstance(default, int):
+        if sort == "duration" and isinstance(default, int):
             default = unit.from_ms(default)
         if value is not default and value != default:
-            is_length = kind == "duration" and isinstance(value, int)
-            text = unit.show_duration(value) if is_length else _WRITTEN[kind](value)
+            is_length = sort == "duration" and isinstance(value, int)
+            text = unit.show_duration(value) if is_length else _WRITTEN[sort](value)
             yield text if default is inspect.Parameter.empty else f"{name}={text}"
 
 
@@ -118,24 +114,16 @@ _WRITTEN: Final[Mapping[ArgumentKind, Callable[[Any], str]]] = {
 def read_arguments(
     cls: type[HasArguments], inside: str, read: Mapping[ArgumentKind, Callable[[str], Any]] = {}
 ) -> dict[str, Any] | None:
-    """The arguments of a description that stand in its text; None if they are not its own.
-
-    Args:
-        cls: Its class.
-        inside: What stands between the parentheses.
-        read: How arguments of some kinds are read, where not as usual.
-
-    Raises:
-        ValueError: One of them cannot be read.
-    """
+    """The arguments of a description that stand between the parentheses of its text, if all can be
+    read; None if they are not its own. ``read`` says how some are read, where not as usual."""
     parts = parts_of(inside)
     arguments: dict[str, Any] = {}
     for name, part in zip(cls.arguments, parts, strict=False):
         key, is_named, text = part.partition("=")
         if not is_named or key not in cls.arguments:
             key, text = name, part
-        kind = cls.arguments[key]
-        arguments[key] = (read.get(kind) or _READ[kind])(text)
+        sort = cls.arguments[key]
+        arguments[key] = (read.get(sort) or _READ[sort])(text)
     return arguments if len(arguments) == len(parts) else None
 
 

@@ -81,8 +81,8 @@ class EveryCount(CustomTrigger[int | None]):
         return True
 
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
-        more = self.count - (state or 0)
-        return f"{more} more element{'s' * (more != 1)} of {self.count}"
+        missing = self.count - (state or 0)
+        return f"{missing} more element{'s' * (missing != 1)} of {self.count}"
 
     def reason(self) -> str:
         return f"the elements of the window have passed a multiple of {self.count}"
@@ -143,8 +143,8 @@ _Measured = tuple[int | None, tuple[Any, ...]]
 """1 once an element was far enough away; and what to measure from, if there is anything."""
 
 
-def _is_number(given: Any) -> bool:
-    return isinstance(given, int | float) and not isinstance(given, bool)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _plain(number: float) -> float:
@@ -210,14 +210,14 @@ class AfterDelta(CustomTrigger[_Measured]):
     def on_elements(
         self, state: _Measured, arrived: ArrivedElements, now: TriggerContext
     ) -> _Measured:
-        found, origin = state
+        is_due, origin = state
         for value in arrived.values:
             far = bool(origin) and self.is_far(origin[0], value)
             if far:
-                found = 1
+                is_due = 1
             if far or not origin:
                 origin = (value,)
-        return found, origin
+        return is_due, origin
 
     def is_ready(self, state: _Measured, now: TriggerContext) -> bool:
         return state[0] is not None
@@ -229,8 +229,8 @@ class AfterDelta(CustomTrigger[_Measured]):
         return None, state[1]
 
     def merge(self, states: Sequence[_Measured], now: TriggerContext) -> _Measured:
-        found = max((found for found, _ in states if found is not None), default=None)
-        return found, next((origin for _, origin in states if origin), ())
+        is_due = max((is_due for is_due, _ in states if is_due is not None), default=None)
+        return is_due, next((origin for _, origin in states if origin), ())
 
     def waits_for(self, state: _Measured, now: TriggerContext) -> str | None:
         if not state[1]:
@@ -242,11 +242,6 @@ class AfterDelta(CustomTrigger[_Measured]):
 
 
 def _total(total: float) -> float:
-    """The total of an `AfterTotal`.
-
-    Raises:
-        TriggerError: It is no number, or not finite.
-    """
     if not _is_number(total) or not math.isfinite(total):
         raise TriggerError(f"AfterTotal total must be a finite number, got {total!r}")
     return _plain(total)
@@ -309,5 +304,5 @@ _ALL: Final[Sequence[type[CustomTrigger[Any]]]] = (
     *(EveryProcessingTime, EveryEventTime, EveryCount),
     *(AfterSilence, AfterDelta, AfterTotal),
 )
-EXTRA_TRIGGERS: Final[Mapping[str, type[CustomTrigger[Any]]]] = {it.__name__: it for it in _ALL}
+EXTRA_TRIGGERS: Final[Mapping[str, type[CustomTrigger[Any]]]] = {cls.__name__: cls for cls in _ALL}
 """Each by its name."""

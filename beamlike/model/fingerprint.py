@@ -81,8 +81,8 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        it if it.isprintable() or it in "\n\t" else it.encode("unicode_escape").decode()
-        for it in text
+        char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode()
+        for char in text
     )
 
 

@@ -14,7 +14,7 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.stateful import StatefulFn
+from beamlike.model.stateful import Lifecycle, StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.safe_text import USER_RAISED, safe_repr
@@ -31,7 +31,7 @@ class RaisedFor(Exception):
         self.element = element
 
 
-class Do:
+class Do(Lifecycle):
     """A function over elements, one by one, with the lifecycle of Beam's ``DoFn``.
 
     Elements are given to it in bundles. It returns the tag of an output and an element for each
@@ -51,12 +51,6 @@ class Do:
         """Whether it may change the objects that it is given, and so gets copies of those that
         something else holds, too."""
         return True
-
-    def setup(self) -> None:
-        """Before the first bundle that this copy is given."""
-
-    def start_bundle(self) -> None:
-        """Before the first element of each bundle."""
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
         """The next elements see these side inputs: the items of each, in the order of the node."""
@@ -91,13 +85,6 @@ class Do:
     def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""
         return safe_repr(element.value)
-
-    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
-        """After the last element of each bundle: what was kept back."""
-        return ()
-
-    def teardown(self) -> None:
-        """After the last bundle that this copy is given."""
 
 
 @attrs.frozen(eq=False)
@@ -292,35 +279,28 @@ class StatefulParDoNode(StatefulNode):
 
 def in_order(ends: Sequence[Node]) -> list[Node]:
     """These nodes and all that they read, each after its sources, in a stable order."""
-    found: dict[Node, None] = {}
+    ordered: dict[Node, None] = {}
     for end in ends:
         # A pipeline may be longer than Python's stack is deep.
         todo: list[tuple[Node, bool]] = [(end, False)]
         while todo:
             node, is_ready = todo.pop()
-            if node in found:
+            if node in ordered:
                 continue
             if is_ready:
-                found[node] = None
+                ordered[node] = None
             else:
                 todo.append((node, True))
                 todo += [(edge.node, False) for edge in reversed(node.sources)]
-    return list(found)
+    return list(ordered)
 
 
-def rebuilt(ends: Sequence[Node], others: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The nodes of a graph in which some stand in place of others.
-
-    Args:
-        ends: The nodes that are to be reached.
-        others: What stands in place of a node. It reads nodes of the graph as it was.
-
-    Returns:
-        What stands for each node of the graph: itself, where nothing before it has changed.
-    """
+def rebuilt(ends: Sequence[Node], substitutes: Mapping[Node, Node]) -> dict[Node, Node]:
+    """What stands for each node that is before these ends: itself, where nothing before it has
+    changed. Substitutes of some read nodes of the graph as it was."""
     new: dict[Node, Node] = {}
     for node in in_order(ends):
-        base = others.get(node, node)
+        base = substitutes.get(node, node)
         sources = tuple(Edge(new[edge.node], edge.tag) for edge in base.sources)
         new[node] = base if sources == base.sources else attrs.evolve(base, sources=sources)
     return new
@@ -329,14 +309,8 @@ def rebuilt(ends: Sequence[Node], others: Mapping[Node, Node]) -> dict[Node, Nod
 def ways_back(node: Node, is_end: Callable[[Node], bool]) -> Iterator[tuple[Node, frozenset[str]]]:
     """The nearest nodes of some sort on all ways back from a node, the node itself among them.
 
-    What an element sees in a side input makes no more elements of it: these ways are left out.
-
-    Args:
-        node: Where the ways begin.
-        is_end: Whether a way ends at a node.
-
-    Yields:
-        Each end, with the marks that every pane has which gets from there to the node.
+    What an element sees in a side input makes no more elements of it: these ways are left out. Each
+    comes with the marks that every pane has which gets from there to the node.
     """
     # A pipeline may be longer than Python's stack is deep.
     todo: list[tuple[Node, frozenset[str]]] = [(node, frozenset())]

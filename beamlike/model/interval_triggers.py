@@ -35,17 +35,13 @@ class _Every(HasDurations, CustomTrigger[int | None]):
     fire_unchanged: bool
 
     def _check(self) -> None:
-        """Refuse arguments that fit neither.
-
-        Raises:
-            TriggerError: The interval is 0, or a flag is no bool.
-        """
+        """Refuse arguments that fit neither."""
         owner = type(self).__name__
         if self.interval == 0:
             raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
-        for name, kind in self.arguments.items():
+        for name, sort in self.arguments.items():
             value = getattr(self, name)
-            if kind == "flag" and not isinstance(value, bool):
+            if sort == "flag" and not isinstance(value, bool):
                 raise TriggerError(f"{owner} {name} must be True or False, got {value!r}")
 
     def first(self, least: int) -> int:
@@ -144,21 +140,16 @@ class EveryProcessingTime(_Every):
                 f"got {self.resolution.show_duration(self.tick)}"
             )
 
-    def before_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant that a window waits for which has not fired yet,
-        asked at ``clock``."""
-        ever = self.offset + self.interval
-        return max(ever + -ever % self.tick, clock - clock % self.tick)
-
-    def after_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant after a firing at ``clock``."""
-        return clock - clock % self.tick + self.interval + -self.interval % self.tick
-
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
-        return self.before_firing(now.clock) if self.since_firing else self.first(now.clock)
+        if not self.since_firing:
+            return self.first(now.clock)
+        ever = self.offset + self.interval
+        return max(ever + -ever % self.tick, now.clock - now.clock % self.tick)
 
     def _next(self, before: int | None, now: TriggerContext) -> int | None:
-        return self.after_firing(now.clock) if self.since_firing else self.first(now.clock)
+        if not self.since_firing:
+            return self.first(now.clock)
+        return now.clock - now.clock % self.tick + self.interval + -self.interval % self.tick
 
     def on_fire(self, state: int | None, now: TriggerContext) -> int | None:
         # Where it fired last has to be remembered, also until something new comes.
@@ -180,9 +171,9 @@ class EveryProcessingTime(_Every):
         return self.since_firing and self.tick > self.resolution.per_ms
 
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
-        return (
-            _BEGIN if state is None else f"the clock to pass {self.resolution.show_instant(state)}"
-        )
+        if state is None:
+            return _BEGIN
+        return f"the clock to pass {self.resolution.show_instant(state)}"
 
     def reason(self) -> str:
         return "the clock has passed {time}"
@@ -244,8 +235,8 @@ class EveryEventTime(_Every):
         return min(self.first(window.max_timestamp + 1), self.resolution.end_of_time)
 
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
-        at = arrived.timestamps[0] + 1
-        return self._no_later_than_end(self.first(max(at, now.watermark)), now)
+        arrival = arrived.timestamps[0] + 1
+        return self._no_later_than_end(self.first(max(arrival, now.watermark)), now)
 
     def _next(self, before: int | None, now: TriggerContext) -> int | None:
         return self._ahead(self.first(now.watermark) if before is None else before, now)
@@ -257,11 +248,15 @@ class EveryEventTime(_Every):
         ahead = first + -(-behind // self.interval) * self.interval
         return self._no_later_than_end(ahead if behind > 0 else first, now)
 
-    def _no_later_than_end(self, at: int, now: TriggerContext) -> int | None:
+    def _no_later_than_end(self, instant: int, now: TriggerContext) -> int | None:
         end_of_time = self.resolution.end_of_time
         last = now.window.max_timestamp if self.to_end else end_of_time
         # Nothing is past the end of time.
-        return min(at, last) if now.watermark <= last and min(at, last) < end_of_time else None
+        return (
+            min(instant, last)
+            if now.watermark <= last and min(instant, last) < end_of_time
+            else None
+        )
 
     def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
         first = super().merge(states, now)

@@ -148,22 +148,16 @@ Option = TypeVar("Option", bound=Enum)
 
 
 def whole_number(value: object, least: int, argument: str, error: type[BeamlikeError]) -> int:
-    """A parameter that counts something.
-
-    Args:
-        least: The least that it may be.
-        argument: What it is called in the message.
-        error: What is raised if it is no whole number, or below ``least``.
-    """
+    """A parameter that counts something, ``least`` or more of it; anything else is an error."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise error(f"{argument} must be a whole number of {least} or more, got {value!r}")
     return value
 
 
 def option(
-    kind: type[Option], value: Option | str | None, argument: str, *, usual: str | None = None
+    cls: type[Option], value: Option | str | None, argument: str, *, usual: str | None = None
 ) -> Option:
-    """The member of ``kind`` that is meant, given itself or as its value.
+    """The member of ``cls`` that is meant, given itself or as its value.
 
     Args:
         usual: The value that None stands for.
@@ -171,14 +165,14 @@ def option(
     Raises:
         WindowingError: It is none, with those that there are.
     """
-    if isinstance(value, kind):
+    if isinstance(value, cls):
         return value
     if value is None and usual is not None:
-        return kind(usual)
+        return cls(usual)
     try:
-        return kind(str(value).lower())
+        return cls(str(value).lower())
     except ValueError:
-        known = ", ".join(repr(member.value) for member in kind)
+        known = ", ".join(repr(member.value) for member in cls)
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}") from None
 
 
@@ -206,22 +200,18 @@ _SAME: Final = (
 _BY_NAME: Final = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def argument_meant(given: str, owner: str, known: Iterable[str]) -> str:
+def argument_meant(name: str, owner: str, known: Iterable[str]) -> str:
     """That there is no such argument, and which one was meant.
-
-    Args:
-        given: What it was called.
-        owner: Whose argument it is.
-        known: The arguments that there are.
 
     >>> argument_meant("window", "WindowingStrategy", ["window_fn", "trigger"])
     "WindowingStrategy has no argument 'window'; write window_fn="
     """
     names = list(known)
-    alike = [it for same in _SAME if given in same for it in same]
-    near = [it for it in (*alike, *difflib.get_close_matches(given, names)) if it in names]
+    alike = [other for same in _SAME if name in same for other in same]
+    close = difflib.get_close_matches(name, names)
+    near = [other for other in (*alike, *close) if other in names]
     meant = f"write {near[0]}=" if near else f"it takes {', '.join(names)}"
-    return f"{owner} has no argument {given!r}; {meant}"
+    return f"{owner} has no argument {name!r}; {meant}"
 
 
 def by_name(
@@ -246,11 +236,12 @@ def by_name(
 
     def decorate(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
         every = inspect.signature(function).parameters.values()
-        known = [it.name for it in every if it.kind in _BY_NAME and it.name not in ("self", "cls")]
+        owners = ("self", "cls")
+        known = [p.name for p in every if p.kind in _BY_NAME and p.name not in owners]
         known += [*others]
-        open_end = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in every) and not others
-        places = [it.name for it in every if it.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        named = [it.name for it in every if it.kind is inspect.Parameter.KEYWORD_ONLY]
+        open_end = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in every) and not others
+        places = [p.name for p in every if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        named = [p.name for p in every if p.kind is inspect.Parameter.KEYWORD_ONLY]
         named = [*others, *named] if others_first else [*named, *others]
 
         @wraps(function)
@@ -273,16 +264,16 @@ def by_name(
     return decorate
 
 
-def _spelled_out(function: Callable[..., object], others: Mapping[str, Any]) -> inspect.Signature:
+def _spelled_out(function: Callable[..., object], hints: Mapping[str, Any]) -> inspect.Signature:
     """The signature of a function with each of its other arguments, which may be left out."""
-    whole = inspect.signature(function)
+    signature = inspect.signature(function)
     named = [
         parameter
-        for parameter in whole.parameters.values()
+        for parameter in signature.parameters.values()
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in others.items()
+    keywords = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        for name, hint in hints.items()
     ]
-    return whole.replace(parameters=[*named, *more])
+    return signature.replace(parameters=[*named, *keywords])

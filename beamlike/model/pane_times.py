@@ -15,15 +15,11 @@ _HOUR = 3_600_000
 
 
 def loses_times(before: WindowFn, after: WindowFn) -> bool:
-    """Whether windows of panes are not those of their elements, where panes are stamped with the
-    end of their window.
+    """Whether windows of panes (``after``) are not those of their elements, where panes are stamped
+    with the end of their window (``before``).
 
     Sessions that come into fixed windows are not meant: they have no better time than one of their
     own, and are in the window in which they end. Of window functions of users nothing is known.
-
-    Args:
-        before: The window function of the grouping that emits the panes.
-        after: What puts the panes into windows.
 
     >>> loses_times(FixedWindows("1 hour"), Sessions("5 minutes"))
     True

@@ -62,10 +62,9 @@ NO_FIRING = PaneInfo(Timing.UNKNOWN, 0, 0, True, True)
 def next_pane(
     previous: PaneInfo | None, *, window_is_over: bool, output_moved_on: bool, is_last: bool
 ) -> PaneInfo:
-    """Describe the pane that is about to be emitted.
+    """Describe the pane that is about to be emitted, after the previous one of its window, if any.
 
     Args:
-        previous: The last emitted pane of this window, None if there was none.
         window_is_over: The input watermark is past the window's last instant.
         output_moved_on: The key's output watermark is past it: downstream does not wait for it.
         is_last: The trigger finished with this firing, or the window expires.

@@ -62,11 +62,7 @@ def live_and_corrected(every: DurationLike, allowed_lateness: DurationLike) -> S
     AfterWatermark(early=AfterProcessingTime(1m), late=AfterCount(1)) 7200000
     """
     trigger = AfterWatermark(early=AfterProcessingTime(every), late=AfterCount(1))
-    return {
-        "trigger": trigger,
-        "accumulation": "retracting",
-        "allowed_lateness": allowed_lateness,
-    }
+    return {"trigger": trigger, "accumulation": "retracting", "allowed_lateness": allowed_lateness}
 
 
 def every_update(allowed_lateness: DurationLike) -> StrategyParts:

@@ -10,7 +10,7 @@ import attrs
 from beamlike.model.options import AccumulationMode, LateCheck
 from beamlike.model.report import outlives_its_end
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.trigger_analysis import can_stay_open, fires_on_arrival
+from beamlike.model.trigger_analysis import can_stay_open
 
 _ONE_PANE = "trigger=AfterWatermark(), allowed_lateness=0"
 _ONE_OF_A_WINDOW = frozenset({"is_first", "is_last", "on_time"})
@@ -53,7 +53,7 @@ def repetition(strategy: WindowingStrategy, *, unbounded: bool) -> Repetition | 
     if unbounded:
         several = can_stay_open(trigger, outlives_its_end(strategy))
     else:
-        several = can_stay_open(trigger, end_comes=False) and fires_on_arrival(trigger)
+        several = can_stay_open(trigger, end_comes=False) and trigger.fires_on_arrival
     if strategy.is_merging and unbounded and strategy.late_check is LateCheck.RETAIN:
         return Repetition(
             'late_check="retain" puts the elements of a session that has expired into the panes '

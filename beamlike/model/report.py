@@ -8,7 +8,7 @@ own rule, and more careful than ``can_finish``.
 """
 
 import textwrap
-from functools import partial, singledispatch
+from functools import partial
 
 import attrs
 
@@ -20,13 +20,7 @@ from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
-from beamlike.model.trigger_analysis import (
-    can_close,
-    can_fire,
-    can_stay_open,
-    closes,
-    lets_go,
-)
+from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, closes
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
@@ -285,7 +279,7 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
             f"{strategy.resolution.show_duration(_kept_for(strategy))} after its end",
         )
     keeps = f"{ends.because}, and "
-    if not lets_go(trigger):
+    if not trigger.always_fires:
         return Finding(
             False,
             f"{keeps}{trigger} need not let anything out before; add early firings, such as "
@@ -310,47 +304,33 @@ def _kept_for(strategy: WindowingStrategy) -> int:
     return strategy.forgotten(first) - first.max_timestamp
 
 
-@singledispatch
 def windows_end(window_fn: WindowFn) -> Finding:
     """Whether every window ends within a span that is known beforehand, whatever data comes.
 
-    With windows that do, the state of a key is bounded. Window functions of one's own count
-    as endless until they are registered here.
+    With windows that do, the state of a key is bounded. Those of a function of one's own count as
+    endless.
 
     >>> print(windows_end(SlidingWindows("1 hour", "10 minutes")))
     yes: a window is 1h long
     """
+    show = window_fn.resolution.show_duration
+    match window_fn:
+        case FixedWindows() | SlidingWindows():
+            return Finding(True, f"a window is {show(window_fn.size)} long")
+        case CalendarWindows():
+            return Finding(True, f"a window of {window_fn} has its end in the calendar")
+        case GlobalWindows():
+            return Finding(False, "the global window does not end")
+        case Sessions(max_duration=longest, max_elements=most, longest_own_window=own_window):
+            spans = [] if longest is None else [longest]
+            if most is not None and own_window is not None:
+                # Each element makes it longer by no more than its own window is long.
+                spans.append(most * own_window)
+            if spans:
+                return Finding(True, f"a window is at most {show(min(spans))} long")
+            stays_open = "stays open while data comes without a longer pause"
+            return Finding(False, f"a window of {window_fn} {stays_open}")
     return Finding(False, f"how long a window of {window_fn} can get is not known")
-
-
-@windows_end.register(FixedWindows)
-@windows_end.register(SlidingWindows)
-def _(window_fn: FixedWindows | SlidingWindows) -> Finding:
-    return Finding(True, f"a window is {window_fn.resolution.show_duration(window_fn.size)} long")
-
-
-@windows_end.register
-def _(window_fn: CalendarWindows) -> Finding:
-    return Finding(True, f"a window of {window_fn} has its end in the calendar")
-
-
-@windows_end.register
-def _(window_fn: Sessions) -> Finding:
-    spans = [] if window_fn.max_duration is None else [window_fn.max_duration]
-    if window_fn.max_elements is not None and window_fn.longest_own_window is not None:
-        # Each element makes it longer by no more than its own window is long.
-        spans.append(window_fn.max_elements * window_fn.longest_own_window)
-    if spans:
-        longest = window_fn.resolution.show_duration(min(spans))
-        return Finding(True, f"a window is at most {longest} long")
-    return Finding(
-        False, f"a window of {window_fn} stays open while data comes without a longer pause"
-    )
-
-
-@windows_end.register
-def _(window_fn: GlobalWindows) -> Finding:
-    return Finding(False, "the global window does not end")
 
 
 def outlives_its_end(strategy: WindowingStrategy) -> bool:

@@ -17,11 +17,7 @@ from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow,
 
 
 def window_fn_in(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
-    """A window function as a query calls it that counts so.
-
-    Raises:
-        TimeError: A duration is finer than the ticks.
-    """
+    """A window function as a query calls it that counts so, unless a duration is finer."""
     if window_fn.resolution is resolution:
         return window_fn
     whose = type(window_fn).in_resolution.__module__
@@ -40,12 +36,8 @@ def of_milliseconds(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
 
 
 def reading(window_fn: WindowFn, read: Callable[[Any], Any]) -> WindowFn:
-    """A window function over elements that are stored as columns.
-
-    Args:
-        window_fn: The window function.
-        read: From the columns of an element to the value that the function is given.
-    """
+    """A window function over elements that are stored as columns; ``read`` makes of these the value
+    that it is given."""
     if isinstance(window_fn, MergingWindowFn):
         return WrappedMerging(window_fn, window_fn.resolution, read=read)
     return Wrapped(window_fn, window_fn.resolution, read=read)

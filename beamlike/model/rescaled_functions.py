@@ -143,14 +143,14 @@ class _TimerInMilliseconds:
         return None if latest is None else latest // self._per_ms
 
     def set(
-        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+        self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
         output = output_timestamp
         if output is not None:
             output = _exact(output, self._exact, self._per_ms)
-        last_tick = at * self._per_ms + self._per_ms - 1
+        last_tick = due * self._per_ms + self._per_ms - 1
         latest = self._control.latest
-        if latest is not None and latest // self._per_ms == at:
+        if latest is not None and latest // self._per_ms == due:
             last_tick = min(last_tick, latest)
         self._control.set(last_tick, tag, output, holds=holds)
 

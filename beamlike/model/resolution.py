@@ -72,7 +72,7 @@ class Resolution(Enum):
         """A duration of so many microseconds, in ticks.
 
         Raises:
-            TimeError: It is finer than a tick. ``argument`` and ``value`` say what it was.
+            TimeError: It is finer than a tick.
         """
         if micros % self.micros:
             raise not_whole(argument, value)
@@ -87,11 +87,8 @@ class Resolution(Enum):
         return self.of_micros(duration_us(value, argument), argument, value)
 
     def event_time(self, value: object, argument: str) -> int:
-        """Read the event time of an element, in ticks. What is finer is cut off.
-
-        Raises:
-            TimeError: As `beamlike.model.time.event_time_us`.
-        """
+        """Read the event time of an element, in ticks, as `beamlike.model.time.event_time_us`. What
+        is finer is cut off."""
         return event_time_us(value, argument) // self.micros  # type: ignore[arg-type]
 
     def from_ms(self, milliseconds: int) -> int:
@@ -105,6 +102,10 @@ class Resolution(Enum):
     def show_instant(self, ticks: int) -> str:
         """An instant for people, see `beamlike.model.time.show_instant`."""
         return show_instant(ticks, self.per_ms)
+
+    def show_exactly(self, ticks: int) -> str:
+        """An instant for people, and its milliseconds."""
+        return f"{self.show_instant(ticks)} ({self.to_ms(ticks)} ms)"
 
     def show_window(self, window: HasBounds) -> str:
         """A window for people."""
@@ -123,20 +124,16 @@ MICROSECONDS: Final = Resolution.MICROSECONDS
 ResolutionLike = Resolution | Literal["milliseconds", "microseconds"]
 
 
-def resolution_of(given: ResolutionLike) -> Resolution:
-    """The resolution that an argument names.
-
-    Raises:
-        WindowingError: There is none of this name.
-    """
-    known = {each.word: each for each in Resolution}
-    if isinstance(given, Resolution):
-        return given
-    if isinstance(given, str) and given in known:
-        return known[given]
+def resolution_of(resolution: ResolutionLike) -> Resolution:
+    """The resolution that an argument names, if there is one of this name."""
+    known = {unit.word: unit for unit in Resolution}
+    if isinstance(resolution, Resolution):
+        return resolution
+    if isinstance(resolution, str) and resolution in known:
+        return known[resolution]
     raise WindowingError(
-        f'resolution must be "milliseconds" or "microseconds", got {given!r}; leave it out for the '
-        "microseconds of Spark's timestamps"
+        f'resolution must be "milliseconds" or "microseconds", got {resolution!r}; leave it out '
+        "for the microseconds of Spark's timestamps"
     )
 
 
@@ -177,8 +174,6 @@ def rescaled(described: Described, resolution: Resolution, *durations: str) -> D
     """The same description, in the ticks of another resolution.
 
     Args:
-        described: A value that has a ``resolution``.
-        resolution: What it is to count.
         durations: Its fields that are durations; those that are not whole numbers stay.
 
     Raises:

@@ -70,9 +70,9 @@ class OrderedListStateSpec(StateSpec):
 
     kind = "ordered list"
 
-    def millis(self, at: Any) -> int:
+    def millis(self, instant: Any) -> int:
         """An instant of the user's, in milliseconds."""
-        return int(at)
+        return int(instant)
 
     def shown(self, millis: int) -> Any:
         """An instant (ms) as the user is shown it."""

@@ -32,13 +32,11 @@ class TimerControl(Protocol):
         ...
 
     def set(
-        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+        self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
         """Call back when its clock is past this (ms); what it was set to before is forgotten.
 
         Args:
-            at: The instant (ms).
-            tag: Which timer of the family.
             output_timestamp: When what the callback brings out happens (ms). The output watermark
                 waits there.
             holds: False: nothing waits for it, and it has no output timestamp.
@@ -101,7 +99,24 @@ class KeepsFirst:
     within: int
 
 
-class StatefulFn(ABC):
+class Lifecycle:
+    """What is called of a function before its elements, between bundles of them, and at the end."""
+
+    def setup(self) -> None:
+        """Before the first bundle that this copy is given."""
+
+    def start_bundle(self) -> None:
+        """Before the first element of each bundle."""
+
+    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
+        """After the last element of each bundle: what was kept back."""
+        return ()
+
+    def teardown(self) -> None:
+        """After the last bundle that this copy is given."""
+
+
+class StatefulFn(Lifecycle, ABC):
     """A function with states and timers for each key and window.
 
     Each call answers with what comes out: elements, each with the tag of an output.
@@ -146,12 +161,8 @@ class StatefulFn(ABC):
         """A timer calls back."""
 
     def expire(self, user_states: UserStates, timestamp: int) -> Iterable[tuple[str, Windowed]]:
-        """The window has expired; afterwards its states are gone.
-
-        Args:
-            user_states: The states.
-            timestamp: When what it brings out happens (ms).
-        """
+        """The window has expired; afterwards its states are gone. What it brings out happens at
+        ``timestamp`` (ms)."""
         return ()
 
     @property
@@ -184,15 +195,5 @@ class StatefulFn(ABC):
         """What the end of a window calls, in words."""
         return self.words
 
-    def setup(self) -> None:  # noqa: B027 (most have no use for it)
-        """Before the first bundle that this copy is given."""
-
-    def start_bundle(self) -> None:  # noqa: B027 (likewise)
+    def start_bundle(self) -> None:
         """Before each call. What is to be done once in a bundle is done at the first of them."""
-
-    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
-        """After the last of each bundle: what was kept back."""
-        return ()
-
-    def teardown(self) -> None:  # noqa: B027 (likewise)
-        """After the last bundle that this copy is given."""

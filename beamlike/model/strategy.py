@@ -35,25 +35,18 @@ from beamlike.model.options import (
 )
 from beamlike.model.readable import Readable
 from beamlike.model.rescaled import resolution_needed, window_fn_in
-from beamlike.model.resolution import (
-    MILLISECONDS,
-    Resolution,
-    Span,
-    converted,
-    finest,
-    finest_of,
-)
-from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import DurationLike, duration_us, without_unit
-from beamlike.model.trigger_base import continuation
-from beamlike.model.triggers import DefaultTrigger, Trigger
-from beamlike.model.validation import (
+from beamlike.model.resolution import MILLISECONDS, Resolution, Span, converted, finest, finest_of
+from beamlike.model.strategy_parts import (
+    StrategyParts,
     check_comes_out,
     check_retained,
     check_unchanged,
     check_without_accumulation,
     check_without_lateness,
 )
+from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.trigger_base import continuation
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 
@@ -212,18 +205,18 @@ class WindowingStrategy(metaclass=Readable):
 
         Source: Beam Java, ``Window.getOutputStrategyInternal`` and ``Window.applicableTo``.
         """
-        given: dict[str, Any] = {"window_fn": window_fn, **parts}
-        given = {part: value for part, value in given.items() if value is not None}
+        changes: dict[str, Any] = {"window_fn": window_fn, **parts}
+        changes = {part: value for part, value in changes.items() if value is not None}
         allowed_lateness = parts.get("allowed_lateness")
         kept = {part: getattr(self, part) for part in _PARTS}
         kept["allowed_lateness"] = before = Span(self.allowed_lateness, self.resolution)
         if allowed_lateness is not None:
             lateness = duration_us(allowed_lateness, "allowed_lateness")
             if lateness < self.allowed_lateness * self.resolution.micros:
-                given["allowed_lateness"] = before
-        strategy = type(self)(**(kept | given))
+                changes["allowed_lateness"] = before
+        strategy = type(self)(**(kept | changes))
         strategy = strategy._with(
-            said=self.said | given.keys(),
+            said=self.said | changes.keys(),
             already_merged=self.already_merged and window_fn is None,
             least_lateness=converted(
                 self.allowed_lateness, self.resolution, strategy.resolution, "allowed_lateness"
@@ -275,14 +268,6 @@ class WindowingStrategy(metaclass=Readable):
         """
         if unbounded:
             check_comes_out(self.window_fn, self.trigger)
-        self.check_safe()
-
-    def check_safe(self) -> None:
-        """Refuse a trigger that can finish while its window may still receive data.
-
-        Raises:
-            UnsafeTriggerError: With the change that makes it safe.
-        """
         if self.may_lose_data is not None:
             raise UnsafeTriggerError(f"Unsafe trigger: {self.may_lose_data}")
 
@@ -309,14 +294,14 @@ class WindowingStrategy(metaclass=Readable):
     @property
     def chosen(self) -> Mapping[str, Enum]:
         """The options that are not as usual, see `USUAL`."""
-        mine = (
+        options = (
             self.timestamp_combiner,
             self.closing_behavior,
             self.on_time_behavior,
             self.late_check,
             self.unchanged,
         )
-        pairs = zip(USUAL.items(), mine, strict=True)
+        pairs = zip(USUAL.items(), options, strict=True)
         return {name: chosen for (name, usual), chosen in pairs if chosen is not usual}
 
     def in_resolution(self, resolution: Resolution) -> Self:

@@ -15,12 +15,8 @@ def strategy_of_call(
     *,
     unbounded: bool,
 ) -> WindowingStrategy:
-    """The strategy that a call was given, as one value or by its parts.
-
-    Raises:
-        WindowingError: Neither is given, or both; or as `declared`.
-        UnsafeTriggerError: The trigger can finish and lose data.
-    """
+    """The strategy that a call was given, as one value or by its parts; neither and both are
+    refused, and what `declared` refuses."""
     if strategy is None:
         if window is None:
             raise WindowingError(
@@ -32,50 +28,31 @@ def strategy_of_call(
     return strategy
 
 
-def check_strategy(owner: str, given: object) -> None:
-    """Refuse what is no strategy.
-
-    Args:
-        owner: What needs one; it opens the message.
-
-    Raises:
-        WindowingError: It is something else.
-    """
-    if not isinstance(given, WindowingStrategy):
+def check_strategy(owner: str, strategy: object) -> None:
+    """Refuse what is not a strategy; ``owner`` needs one."""
+    if not isinstance(strategy, WindowingStrategy):
         raise WindowingError(
             f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
-            f"got {given!r}"
+            f"got {strategy!r}"
         )
 
 
 def check_alone(
     owner: str, strategy: object, window: WindowFn | None, parts: StrategyParts
 ) -> None:
-    """Refuse a strategy with parts beside it.
-
-    Args:
-        owner: What was given them; it opens the message.
-
-    Raises:
-        WindowingError: There are some, or it is no strategy.
-    """
+    """Refuse what is not a strategy, and one with parts beside it; ``owner`` was given them."""
     check_strategy(f"{owner}: strategy", strategy)
-    given: dict[str, object] = {"window": window, **parts}
-    if beside := next((name for name, part in given.items() if part is not None), None):
-        part = "window_fn" if beside == "window" else beside
+    values: dict[str, object] = {"window": window, **parts}
+    if extra := next((name for name, part in values.items() if part is not None), None):
+        part = "window_fn" if extra == "window" else extra
         raise WindowingError(
-            f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
+            f"{owner}: a strategy has all parts, and {extra} is given beside it; leave it out, "
             f"or give strategy.configured({part}=...)"
         )
 
 
 def check_lateness(before: WindowingStrategy, lateness: DurationLike | None) -> None:
-    """Refuse an allowed lateness that is shorter than the one before.
-
-    Raises:
-        WindowingError: With what to write.
-        TimeError: The lateness cannot be read.
-    """
+    """Refuse an allowed lateness that is shorter than the one before, or cannot be read."""
     had = before.resolution
     least = before.allowed_lateness * had.micros
     if lateness is None or duration_us(lateness, "allowed_lateness") >= least:

@@ -150,7 +150,7 @@ def not_whole(argument: str, value: object) -> TimeError:
     return TimeError(f"{argument} must be whole milliseconds, got {_shown(value)}; round it first")
 
 
-def without_unit(**given: object) -> Mapping[str, int]:
+def without_unit(**durations: object) -> Mapping[str, int]:
     """The durations that were given as a number, and are no whole number of seconds.
 
     Such a number counts milliseconds, and was perhaps meant in seconds or minutes.
@@ -158,7 +158,7 @@ def without_unit(**given: object) -> Mapping[str, int]:
     >>> without_unit(gap=30, max_duration=60_000, size="30 ms")
     {'gap': 30}
     """
-    return {name: it for name, it in given.items() if type(it) is int and it % 1_000}
+    return {name: span for name, span in durations.items() if type(span) is int and span % 1_000}
 
 
 def instant_ms(value: InstantLike, argument: str) -> int:

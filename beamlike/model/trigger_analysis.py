@@ -1,7 +1,7 @@
 """What a trigger can and cannot do, read from its tree alone.
 
-A no of `can_fire`, `can_close`, `can_stay_open` and `fires_on_arrival` is certain; a yes means
-that nothing rules it out. A yes of `lets_go` and `closes` is certain.
+A no of `can_fire`, `can_close` and `can_stay_open` is certain; a yes means that nothing rules it
+out. A yes of `closes` is certain.
 
 In all of them ``end_comes`` says whether the end of a window is an event of its own. It is not
 if the window expires there and then, or, as the global window on a stream, never ends.
@@ -56,33 +56,6 @@ def can_stay_open(trigger: Trigger, end_comes: bool) -> bool:
     return not trigger.fires_once and can_fire(trigger, end_comes)
 
 
-def lets_go(trigger: Trigger) -> bool:
-    """Whether enough elements and time always make it fire, before the window's end too."""
-    match trigger:
-        case AfterWatermark(early=early):
-            return early is not None and lets_go(early)
-        case AfterEach():
-            for child in trigger.children:
-                if not lets_go(child):
-                    return False
-                if not child.may_finish:
-                    break  # the children behind it never get their turn
-            return True
-        case CompositeTrigger():
-            return trigger.holds_for(map(lets_go, trigger.children))
-    return trigger.always_fires
-
-
-def fires_on_arrival(trigger: Trigger) -> bool:
-    """Whether elements alone can make it ready, before the watermark or the clock moves."""
-    match trigger:
-        case AfterWatermark(early=early):
-            return early is not None and fires_on_arrival(early)
-        case CompositeTrigger():
-            return trigger.holds_for(map(fires_on_arrival, trigger.children))
-    return trigger.fires_on_arrival
-
-
 def closes(trigger: Trigger) -> bool:
     """Whether it always finishes once it has fired often enough before the window's end."""
     match trigger:
@@ -90,7 +63,7 @@ def closes(trigger: Trigger) -> bool:
             return all(map(closes, trigger.children))
         case OrFinally():
             return any(map(closes, trigger.children))
-    return trigger.fires_once and lets_go(trigger)
+    return trigger.fires_once and trigger.always_fires
 
 
 def minds_stale_processing_timers(trigger: Trigger) -> bool:

@@ -34,7 +34,7 @@ class Trigger(HasArguments, metaclass=Readable):
     @property
     def children(self) -> tuple["Trigger", ...]:
         """The sub-triggers, in order."""
-        names = [name for name, kind in self.arguments.items() if kind == "trigger"]
+        names = [name for name, sort in self.arguments.items() if sort == "trigger"]
         return tuple(child for name in names if (child := getattr(self, name)) is not None)
 
     def with_children(self, change: Callable[["Trigger"], "Trigger"]) -> "Trigger":
@@ -83,14 +83,12 @@ class Trigger(HasArguments, metaclass=Readable):
 
     @property
     def always_fires(self) -> bool:
-        """Whether enough elements and time always make it fire before its window's end, whatever
-        its children do."""
+        """Whether enough elements and time always make it fire, before its window's end too."""
         return False
 
     @property
     def fires_on_arrival(self) -> bool:
-        """Whether elements alone can make it ready, before the watermark or the clock moves,
-        whatever its children do."""
+        """Whether elements alone can make it ready, before the watermark or the clock moves."""
         return False
 
     def continuation(self) -> "Trigger":
@@ -150,11 +148,7 @@ def unknown_trigger(trigger: Trigger) -> UnsupportedError:
 
 
 def require_trigger(owner: str, value: object) -> Trigger:
-    """The value, which has to be a trigger.
-
-    Raises:
-        TriggerError: It is none.
-    """
+    """The value, which has to be a trigger."""
     if isinstance(value, Trigger):
         return value
     hint = f"; write {value.__name__}()" if isinstance(value, type) else ""
@@ -220,14 +214,18 @@ class CompositeTrigger(BeamTrigger):
         instant: int = _AMONG[self.ready_by](instants)
         return instant
 
+    @property
+    def always_fires(self) -> bool:
+        return self.holds_for(child.always_fires for child in self.children)
+
+    @property
+    def fires_on_arrival(self) -> bool:
+        return self.holds_for(child.fires_on_arrival for child in self.children)
+
     def holds_for(self, answers: Iterable[bool]) -> bool:
         """What is true of it, if these are the answers of its children."""
-        return bool(_AMONG_ANSWERS[self.ready_by]([*answers]))
+        # As instants: what is true is so at once, and what is not is so later.
+        return not _AMONG[self.ready_by]([not answer for answer in answers])
 
 
 _AMONG: Final[Mapping[str, Callable[[Any], Any]]] = {"any": min, "all": max, "first": itemgetter(0)}
-_AMONG_ANSWERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "any": any,
-    "all": all,
-    "first": itemgetter(0),
-}

@@ -95,6 +95,14 @@ class AfterWatermark(BeamTrigger):
     def may_finish(self) -> bool:
         return self.late is None
 
+    @property
+    def always_fires(self) -> bool:
+        return self.early is not None and self.early.always_fires
+
+    @property
+    def fires_on_arrival(self) -> bool:
+        return self.early is not None and self.early.fires_on_arrival
+
     def data_loss(
         self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
     ) -> str | None:
@@ -144,13 +152,10 @@ class AfterProcessingTime(OnceTrigger):
         self.__attrs_init__(
             tuple(transform_of(move, "AfterProcessingTime delay") for move in moves)
         )
-        numbers = dict[str, int]()
-        for move in self.transforms:
-            numbers |= move.without_unit
-        object.__setattr__(self, "without_unit", numbers)
-        object.__setattr__(
-            self, "resolution", finest_of(move.resolution for move in self.transforms)
-        )
+        numbers = [pair for move in self.transforms for pair in move.without_unit.items()]
+        unit = finest_of(move.resolution for move in self.transforms)
+        object.__setattr__(self, "without_unit", dict(numbers))
+        object.__setattr__(self, "resolution", unit)
 
     def in_resolution(self, resolution: Resolution) -> "AfterProcessingTime":
         changed = copy.copy(self)
@@ -273,6 +278,15 @@ class AfterEach(_TriggersInOrder):
     @property
     def may_finish(self) -> bool:
         return all(trigger.may_finish for trigger in self.triggers)
+
+    @property
+    def always_fires(self) -> bool:
+        for trigger in self.triggers:
+            if not trigger.always_fires:
+                return False
+            if not trigger.may_finish:
+                break  # the triggers behind it never get their turn
+        return True
 
     def continuation(self) -> Trigger:
         # How far the first grouping had got is not known any more: take what comes.

@@ -191,11 +191,12 @@ def window_at(start: int, size: int, last: int) -> IntervalWindow:
     return IntervalWindow(start, min(start + size, last + 1))
 
 
-def _check_offset(kind: str, offset: int, limit: int, limit_name: str, unit: Resolution) -> None:
+def _check_offset(owner: str, offset: int, limit: int, limit_name: str, unit: Resolution) -> None:
     if not 0 <= offset < limit:
         raise WindowError(
-            f"{kind} must have 0 <= offset < {limit_name}, got offset={unit.show_duration(offset)} "
-            f"and {limit_name}={unit.show_duration(limit)}; use the offset modulo {limit_name}"
+            f"{owner} must have 0 <= offset < {limit_name}, got offset="
+            f"{unit.show_duration(offset)} and {limit_name}={unit.show_duration(limit)}; "
+            f"use the offset modulo {limit_name}"
         )
 
 

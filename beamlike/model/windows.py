@@ -23,10 +23,10 @@ def _end(instant: InstantLike) -> int:
     return instant if type(instant) is int else _instant(instant, "IntervalWindow end")
 
 
-def _instant(given: Any, argument: str) -> int:
-    if not isinstance(given, bool) and hasattr(given, "__index__"):
-        return index(given)  # a number of NumPy
-    return instant_ms(given, argument)
+def _instant(instant: Any, argument: str) -> int:
+    if not isinstance(instant, bool) and hasattr(instant, "__index__"):
+        return index(instant)  # a number of NumPy
+    return instant_ms(instant, argument)
 
 
 @attrs.frozen(order=True, cache_hash=True)
@@ -107,7 +107,7 @@ Window = IntervalWindow | GlobalWindow
 GLOBAL_WINDOW = GlobalWindow()
 """The global window of what counts milliseconds."""
 
-GLOBAL_WINDOWS: Final = {each: rescaled(GLOBAL_WINDOW, each) for each in Resolution}
+GLOBAL_WINDOWS: Final = {unit: rescaled(GLOBAL_WINDOW, unit) for unit in Resolution}
 """The global window by what is counted."""
 
 bounds = attrgetter("start", "end")

@@ -12,8 +12,8 @@ import attrs
 
 from beamlike.errors import BeamlikeError, WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, show_duration

@@ -37,7 +37,7 @@ from beamlike.model.custom_trigger import custom_triggers_in
 from beamlike.model.options import LateCheck
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.trigger_text import trigger_of
+from beamlike.model.texts import trigger_of
 from beamlike.model.triggers import AfterWatermark, Trigger
 
 Words = Mapping[str, str]

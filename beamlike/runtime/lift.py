@@ -134,7 +134,10 @@ class _ColumnarLifter:
         hash_of_key = np.empty(keys.count, np.int64)
         hash_of_key[keys.number] = hashes
         of_row = pa.array(lifted.key)
-        columns = (lifted.start, lifted.end, lifted.count, lifted.at, lifted.judged, lifted.merged)
+        columns = (
+            *(lifted.start, lifted.end, lifted.count),
+            *(lifted.timestamps, lifted.judged, lifted.merged),
+        )
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += map(pa.array, columns)
         for fold, accumulators in zip(self._folds, lifted.accumulators, strict=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 
-from beamlike.errors import UserFunctionError, WatermarkError
+from beamlike.errors import UserFunctionError
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -10,7 +10,7 @@ from beamlike.machine.events import (
     Event,
     OnEvent,
     TraceEvent,
-    going_back,
+    refuse_going_back,
 )
 from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.state import KeyState
@@ -159,9 +159,7 @@ class MemoryStage:
         if isinstance(step, Arrive):
             return
         stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock
-        refusal = going_back(step, stands_at, self._unseen.side)
-        if refusal is not None:
-            raise WatermarkError(refusal)
+        refuse_going_back(step, stands_at, self._unseen.side)
 
     @property
     def _unseen(self) -> KeyState:

@@ -15,9 +15,9 @@ from beamlike.errors import RecordingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Pane
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds

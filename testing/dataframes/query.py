@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, refuse_going_back
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
@@ -273,9 +273,7 @@ class QueryTest:
 
     def _check_watermark(self, inputs: Sequence[str], to: int) -> None:
         moved = [self._moved.get(name, 0) for name in inputs]
-        refusal = going_back(AdvanceWatermark(to), max(self._watermark, *moved))
-        if refusal is not None:
-            raise TestStreamError(refusal)
+        refuse_going_back(AdvanceWatermark(to), max(self._watermark, *moved), error=TestStreamError)
         if to >= MAX_TIMESTAMP:
             raise TestStreamError(
                 "the watermark must stay before the end of time; write "

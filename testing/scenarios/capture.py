@@ -28,9 +28,8 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import trigger_of, window_fn_of
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
-from beamlike.model.trigger_text import trigger_of
-from beamlike.model.window_text import window_fn_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
 from beamlike.runtime.store.recording import OWN, ShardMoment, StateRecord

@@ -12,8 +12,8 @@ from typing import Final
 import attrs
 
 from beamlike.errors import TranscriptError
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model import combine as folds
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy

@@ -12,7 +12,7 @@ from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, refuse_going_back
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
@@ -106,9 +106,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
         """
         to = instant_ms(instant, "advance_watermark_to instant")
         move = AdvanceWatermark(to)
-        refusal = going_back(move, self.watermark)
-        if refusal is not None:
-            raise TestStreamError(refusal)
+        refuse_going_back(move, self.watermark, error=TestStreamError)
         if to >= MAX_TIMESTAMP:
             raise TestStreamError(
                 f"the watermark must stay before the end of time, {MAX_TIMESTAMP} ms, asked for "
@@ -145,9 +143,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
         """
         to = instant_ms(instant, "at_processing_time instant")
         move = AdvanceClock(to)
-        refusal = going_back(move, self.clock)
-        if refusal is not None:
-            raise TestStreamError(refusal)
+        refuse_going_back(move, self.clock, error=TestStreamError)
         moves = [] if to == self.clock else [move]
         return self._and(*moves, refusal=instant_refused(instant, "at_processing_time instant"))
 

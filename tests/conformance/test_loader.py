@@ -12,7 +12,7 @@ import pytest
 
 from beamlike.errors import TranscriptError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.calendar import CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP

@@ -26,8 +26,8 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import trigger_of
 from beamlike.model.time import duration_ms, instant_ms
-from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import ListColumn

@@ -19,7 +19,6 @@ import attrs
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Event, Merged
 from beamlike.machine.reference import composites, leaves, step
 from beamlike.machine.reference.context import Arrival, StepContext
-from beamlike.machine.reference.merging import merging_fn
 from beamlike.machine.reference.running import FINISHED, Now, TriggerNode
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, earliest_hold
 from beamlike.machine.reference.step import Grouping
@@ -122,7 +121,7 @@ class _Merges:
         self.active_but_closed: set[Window] = set()
 
     def merge_windows(self, work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
-        window_fn = merging_fn(work.strategy)
+        window_fn = work.rules.merging_fn
         if window_fn is None:
             return {}
         active = {

@@ -211,7 +211,7 @@ _MERGE_WINDOWS: Final = step.merge_windows
 
 def _merge_with_closed(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
     """A closed session is one of the windows that merge, and what merges with it is closed."""
-    window_fn = work.merging_fn
+    window_fn = work.rules.merging_fn
     if window_fn is None:
         return {}
     closed = {

@@ -14,10 +14,10 @@ from beamlike.model.combine import Count
 from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import trigger_of
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open, lets_go
+from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open
 from beamlike.model.trigger_base import continuation
-from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,
@@ -148,7 +148,7 @@ def test_it_says_what_it_waits_for_and_what_it_fired_for() -> None:
 def test_what_is_known_of_it_before_anything_runs() -> None:
     trigger = EveryCount(3)
     assert (can_fire(trigger, False), can_stay_open(trigger, False)) == (True, True)
-    assert (lets_go(trigger), can_close(trigger, True)) == (True, False)
+    assert (trigger.always_fires, can_close(trigger, True)) == (True, False)
     assert not trigger.may_finish
     assert not loses_in_beam_python(trigger, 5)
     assert continuation(trigger) == Repeatedly(AfterCount(1))

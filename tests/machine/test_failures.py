@@ -15,9 +15,9 @@ from beamlike.machine.events import (
     Lifted,
     Merged,
 )
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CollectByTimestamp, Stamped, Sum, Together
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

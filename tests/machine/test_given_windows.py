@@ -4,9 +4,9 @@ import pytest
 
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceWatermark, Bundle, Drop, DropReason, Element, Lifted
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import Collect, Stamped
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions

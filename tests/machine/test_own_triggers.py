@@ -21,9 +21,9 @@ from beamlike.model.extra_triggers import (
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import trigger_of
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_base import continuation
-from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,

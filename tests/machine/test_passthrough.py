@@ -13,8 +13,8 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, SlidingWindows

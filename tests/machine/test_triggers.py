@@ -3,9 +3,9 @@
 import pytest
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.reference.composites import node_of
 from beamlike.machine.reference.running import FINISHED, Now
 from beamlike.machine.reference.state import TriggerState
-from beamlike.machine.reference.triggers import node_of
 from beamlike.model import triggers as spec
 from beamlike.model.windows import IntervalWindow
 

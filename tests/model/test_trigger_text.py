@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from beamlike.errors import TriggerError
-from beamlike.model.trigger_text import trigger_of
+from beamlike.model.texts import trigger_of
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,

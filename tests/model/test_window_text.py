@@ -7,7 +7,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import WindowError
-from beamlike.model.window_text import window_fn_of
+from beamlike.model.texts import window_fn_of
 from tests.support.generated.strategies import any_window_fn
 from tests.support.refusals import refusal
 

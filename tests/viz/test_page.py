@@ -14,8 +14,8 @@ import pytest
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem, RecordingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.memory import run_in_memory

@@ -17,11 +17,11 @@ from beamlike.machine.events import (
     Fired,
     Merged,
 )
-from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import Collect, CombineFn, Count, Sum
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy

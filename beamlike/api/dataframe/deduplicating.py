@@ -10,7 +10,7 @@ import attrs
 
 from beamlike.api.function_rows import FunctionRows, Outputs, OverRows
 from beamlike.model.bundle import Windowed
-from beamlike.model.number_coders import BooleanCoder
+from beamlike.model.coders import BooleanCoder
 from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, StateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, KeepsFirst, StatefulFn, UserStates

@@ -8,14 +8,17 @@ Source: Beam Python ``apache_beam.coders``.
 
 from beamlike.api.pickle_coder import PickleCoder
 from beamlike.model.coders import (
+    BigIntegerCoder,
+    BooleanCoder,
     BytesCoder,
     Coder,
     CoderRegistry,
+    FloatCoder,
     JsonCoder,
     StrUtf8Coder,
+    VarIntCoder,
     registry,
 )
-from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
 
 __all__ = [
     "BigIntegerCoder",

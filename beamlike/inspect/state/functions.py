@@ -17,8 +17,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError, StateError
-from beamlike.model.coders import BytesCoder, StrUtf8Coder
-from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
+from beamlike.model import coders
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.changes import resolution_in
 from beamlike.runtime.graph.wire import Wire
@@ -117,8 +116,8 @@ _READ: Final[Mapping[str, Callable[[bytes], Any]]] = {
     **{
         str(coder): coder.decode
         for coder in (
-            *(VarIntCoder(), BigIntegerCoder(), FloatCoder(), BooleanCoder()),
-            *(BytesCoder(), StrUtf8Coder()),
+            *(coders.VarIntCoder(), coders.BigIntegerCoder(), coders.FloatCoder()),
+            *(coders.BooleanCoder(), coders.BytesCoder(), coders.StrUtf8Coder()),
         )
     },
 }

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from beamlike.errors import TriggerError
+from beamlike.machine.reference.composites import node_of
 from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.machine.reference.leaves import AfterTimeNode
 from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import TriggerState
-from beamlike.machine.reference.triggers import node_of
-from beamlike.model.trigger_text import trigger_of
+from beamlike.model.texts import trigger_of
 
 _NODES = 62
 """So many have a bit each; see `beamlike.runtime.store.state`."""

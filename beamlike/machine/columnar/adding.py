@@ -11,6 +11,7 @@ from beamlike.machine.columnar.arrays import (
     Bools,
     Ints,
     Lists,
+    WindowRows,
     among,
     concat,
     keep,
@@ -23,7 +24,7 @@ from beamlike.machine.columnar.arrays import (
 )
 from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
 from beamlike.machine.columnar.columns import Drops, Merges, State, Table
-from beamlike.machine.columnar.late import closed, split_expired_after_merging
+from beamlike.machine.columnar.late import split_expired_after_merging
 from beamlike.machine.columnar.merging import merged
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.sweep import Runs, Sweep
@@ -31,7 +32,7 @@ from beamlike.model.options import TimestampCombiner
 
 
 @attrs.frozen(eq=False)
-class TargetWindows:
+class TargetWindows(WindowRows):
     """Windows that a bundle concerns, each once, by key, start and end.
 
     ``parts`` are the rows of the table that become this window, in order of start and end, and
@@ -39,15 +40,9 @@ class TargetWindows:
     there, in order of arrival.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     merges: Bools
     parts: Lists
     arrivals: Lists
-
-    def __len__(self) -> int:
-        return len(self.key)
 
 
 def find_target_windows(
@@ -93,8 +88,8 @@ def find_target_windows(
 
 def sizes_of(sweep: Sweep, incoming: Incoming) -> Ints:
     """What the elements count for in the sizes of windows."""
-    each = sweep.sizes(incoming.start, incoming.end)
-    return each if incoming.count is None else each * incoming.count
+    sizes = sweep.sizes(incoming.start, incoming.end)
+    return sizes if incoming.count is None else sizes * incoming.count
 
 
 def _runs(
@@ -150,7 +145,7 @@ def apply_bundle(
             gone = keep(targets, is_closed)
             of = gone.arrivals.owner
             row = incoming.row[gone.arrivals.items]
-            drops.append(closed(row, gone.start[of], gone.end[of]))
+            drops.append(Drops.near_nothing(row, gone.start[of], gone.end[of]))
             targets = keep(targets, ~is_closed)
     stays[targets.parts.items] = False
     others, rows = keep(table, stays), _merged(rules, state, targets)
@@ -178,10 +173,9 @@ def _closed(rules: ColumnRules, table: Table, targets: TargetWindows) -> tuple[B
         is_closed[lives] = table.closed[targets.parts.items]
         return is_closed, np.zeros(0, np.int64)
     rows = np.nonzero(table.closed)[0]
-    known = table.key[rows], table.start[rows], table.end[rows]
-    place = among(targets.key, targets.start, targets.end, *known)
-    there = place >= 0
-    return there & ~lives, rows[place[there & lives]]
+    place = among(targets, WindowRows(table.key[rows], table.start[rows], table.end[rows]))
+    is_known = place >= 0
+    return is_known & ~lives, rows[place[is_known & lives]]
 
 
 def _merges(table: Table, targets: TargetWindows) -> Merges:
@@ -195,11 +189,11 @@ def _merged(rules: ColumnRules, state: State, targets: TargetWindows) -> Table:
     """The windows with what they remember of the time before the bundle."""
     table, parts = state.table, targets.parts
     of = parts.owner
-    own = (table.start[parts.items] == targets.start[of]) & (
+    is_into = (table.start[parts.items] == targets.start[of]) & (
         table.end[parts.items] == targets.end[of]
     )
     places = np.full(len(targets), len(table), np.int64)
-    places[of[own]] = parts.items[own]
+    places[of[is_into]] = parts.items[is_into]
     before = take(concat([table, rules.new_window]), places)
     rows = attrs.evolve(before, key=targets.key, start=targets.start, end=targets.end)
     merge = np.nonzero(targets.merges)[0]
@@ -243,8 +237,8 @@ def _added(
 def _sizes(rules: ColumnRules, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints | None:
     if rows.size is None or rules.sweep is None or not len(rows):
         return rows.size
-    each = sizes_of(rules.sweep, incoming)[arrivals.items]
-    return rows.size + np.add.reduceat(each, arrivals.first)
+    sizes = sizes_of(rules.sweep, incoming)[arrivals.items]
+    return rows.size + np.add.reduceat(sizes, arrivals.first)
 
 
 def _hold(
@@ -259,13 +253,13 @@ def _hold(
     combiner = rules.strategy.timestamp_combiner
     if combiner is TimestampCombiner.END_OF_WINDOW:
         return np.where(over, held, rows.last)
-    at, first = incoming.at[arrivals.items], arrivals.first
-    behind = at < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
-    holds = np.where(behind, NOTHING, at)
+    timestamps, first = incoming.timestamps[arrivals.items], arrivals.first
+    behind = timestamps < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
+    holds = np.where(behind, NOTHING, timestamps)
     if combiner is TimestampCombiner.EARLIEST:
         new = least(holds, first)
         one_only = (held == NOTHING) | (new == NOTHING)
-        both = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
+        hold = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
     else:
-        both = np.maximum(held, np.maximum.reduceat(holds, first))
-    return np.where(over, held, both)
+        hold = np.maximum(held, np.maximum.reduceat(holds, first))
+    return np.where(over, held, hold)

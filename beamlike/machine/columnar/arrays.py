@@ -81,13 +81,13 @@ class Lists:
         """Lists that lie next to each other joined into one: ``first`` is where each begins."""
         return type(self)(np.add.reduceat(self.lengths, first), self.items)
 
-    def followed_by(self, more: Self) -> Self:
+    def followed_by(self, tails: Self) -> Self:
         """Each list with the items of another after its own."""
         count = len(self)
-        both = concat([self, more])
+        stacked = concat([self, tails])
         pairs = np.arange(2 * count).reshape(2, count).T.ravel()
-        woven = both.take(pairs)
-        return type(self)(self.lengths + more.lengths, woven.items)
+        woven = stacked.take(pairs)
+        return type(self)(self.lengths + tails.lengths, woven.items)
 
 
 @attrs.frozen(eq=False)
@@ -123,8 +123,8 @@ class PickedRows:
 
     def columns(self, *names: str) -> tuple[Any, ...]:
         """Some columns of the record."""
-        found = [tuple(getattr(piece, name) for name in names) for piece in self.pieces]
-        columns: tuple[Any, ...] = self._read(found)
+        pieces = [tuple(getattr(piece, name) for name in names) for piece in self.pieces]
+        columns: tuple[Any, ...] = self._read(pieces)
         return columns
 
     def _read(self, pieces: Sequence[Any]) -> Any:
@@ -134,10 +134,10 @@ class PickedRows:
         # Mostly they are from one piece.
         stops = np.cumsum(lengths)
         low, high = np.searchsorted(stops, [self.rows.min(), self.rows.max()], side="right")
-        whole = concat(pieces[low : high + 1])
+        joined = concat(pieces[low : high + 1])
         rows = self.rows - (stops[low] - lengths[low])
         everything = len(rows) == sum(lengths[low : high + 1])
-        return whole if everything and (np.diff(rows) == 1).all() else take(whole, rows)
+        return joined if everything and (np.diff(rows) == 1).all() else take(joined, rows)
 
     @classmethod
     def joined(cls, parts: "Sequence[PickedRows]") -> "PickedRows":
@@ -154,12 +154,24 @@ class PickedRows:
                     total += len(piece)
                 shift = starts.get(id(piece), 0) - first
                 if shift:
-                    mine = (part.rows >= first) & (part.rows < first + len(piece))
-                    moved = np.where(mine, part.rows + shift, moved)
+                    is_in_piece = (part.rows >= first) & (part.rows < first + len(piece))
+                    moved = np.where(is_in_piece, part.rows + shift, moved)
                 first += len(piece)
             rows.append(moved)
         joined = cls(tuple(pieces), np.concatenate(rows))
         return joined if len(pieces) <= _PIECES else cls.all_of(joined.read())
+
+
+@attrs.frozen(eq=False)
+class WindowRows:
+    """Windows in rows. ``key`` is the number of a key; the caller knows which is which."""
+
+    key: Ints
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.key)
 
 
 def within(lengths: Ints) -> Ints:
@@ -174,13 +186,19 @@ def lengths_of(first: Ints, count: int) -> Ints:
     return np.diff(np.append(first, count))
 
 
+def later(instants: Ints, span: int, last: int) -> Ints:
+    """So long after these instants, at most the ``last`` one."""
+    # Cut before they are added: the sum may be more than 64 bits hold.
+    return np.minimum(instants, last - span) + span
+
+
 def least(values: Ints, first: Ints) -> Ints:
     """The least value of each run of rows; `NOTHING` where none of them has one.
 
     The greatest needs no such care: nothing is less than everything.
     """
-    found = np.minimum.reduceat(np.where(values == NOTHING, NEVER, values), first)
-    return np.where(found == NEVER, NOTHING, found)
+    lowest = np.minimum.reduceat(np.where(values == NOTHING, NEVER, values), first)
+    return np.where(lowest == NEVER, NOTHING, lowest)
 
 
 def take(column: Column, rows: Ints) -> Column:
@@ -233,13 +251,13 @@ def put(column: Column, rows: Ints, changed: Column) -> Column:
 def choose(mask: Bools, yes: Column, no: Column) -> Column:
     """Row by row one or the other."""
 
-    def chosen(one: Any, other: Any) -> Any:
-        if one is other:
-            return one
-        if isinstance(one, np.ndarray):
-            return np.where(mask, one, other)
+    def chosen(first: Any, second: Any) -> Any:
+        if first is second:
+            return first
+        if isinstance(first, np.ndarray):
+            return np.where(mask, first, second)
         places = np.arange(len(mask)) + np.where(mask, 0, len(mask))
-        return take(concat([one, other]), places)
+        return take(concat([first, second]), places)
 
     return cast(Column, _each(chosen, yes, no))
 
@@ -252,10 +270,10 @@ def _each(change: Callable[..., Any], *columns: Any) -> Any:
     if isinstance(first, np.ndarray | Lists | PickedRows | pa.Array):
         return change(*columns)
     if isinstance(first, tuple):
-        return tuple([_each(change, *one) for one in zip(*columns, strict=True)])
-    kind: Any = type(first)
-    parts = map(_fields_of(kind), columns)
-    return kind(*[_each(change, *one) for one in zip(*parts, strict=True)])
+        return tuple([_each(change, *parallel) for parallel in zip(*columns, strict=True)])
+    cls: Any = type(first)
+    parts = map(_fields_of(cls), columns)
+    return cls(*[_each(change, *parallel) for parallel in zip(*parts, strict=True)])
 
 
 @cache
@@ -320,13 +338,15 @@ def greatest_so_far(run: Ints, values: Ints) -> Ints:
     return (packed & ((1 << width) - 1)) + low
 
 
-def among(key: Ints, start: Ints, end: Ints, keys: Ints, starts: Ints, ends: Ints) -> Ints:
-    """For each of the first windows its place among the second, the first such; -1: none."""
-    count = len(keys)
-    all_key, all_start = np.concatenate([keys, key]), np.concatenate([starts, start])
-    all_end = np.concatenate([ends, end])
-    order = order_of_windows(all_key, all_start, all_end)  # of equal ones the second come first
-    new = starts_of_runs(all_key[order], all_start[order], all_end[order])
+def among(windows: WindowRows, known: WindowRows) -> Ints:
+    """For each window its place among the known ones, the first such; -1: none."""
+    count = len(known)
+    columns = [
+        np.concatenate([getattr(rows, name) for rows in (known, windows)])
+        for name in ("key", "start", "end")
+    ]
+    order = order_of_windows(*columns)  # of equal ones the known come first
+    new = starts_of_runs(*(column[order] for column in columns))
     place = np.empty(len(order), np.int64)
     place[order] = order[np.nonzero(new)[0]][np.cumsum(new) - 1]
     return np.where(place[count:] < count, place[count:], -1)

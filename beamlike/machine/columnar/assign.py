@@ -11,7 +11,9 @@ from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
     Ints,
+    WindowRows,
     concat,
+    later,
     lengths_of,
     order_of,
     take,
@@ -72,12 +74,7 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
-        window_fn: The window function.
-        timestamps: Their event times.
-        is_end: Which of them end their session; None: none can.
-
-    Raises:
-        UnsupportedError: Some may end their session, and it is not said which.
+        is_end: Which of them end their session; None is refused where one can.
     """
     assigned = _assigned(window_fn, timestamps)
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
@@ -99,14 +96,13 @@ def _within_time(timestamps: Ints, unit: Resolution) -> Ints:
     return np.minimum(timestamps, unit.end_of_global_window)
 
 
-def _rows(at: Ints) -> Ints:
-    return np.arange(len(at), dtype=np.int64)
+def _rows(timestamps: Ints) -> Ints:
+    return np.arange(len(timestamps), dtype=np.int64)
 
 
 def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
     """Where windows end: none goes beyond the end of the global window."""
-    # Cut before the size is added: the sum may be more than 64 bits hold.
-    return np.minimum(start, unit.end_of_global_window + 1 - size) + size
+    return later(start, size, unit.end_of_global_window + 1)
 
 
 def _since_start(timestamps: Ints, offset: int, length: int) -> Ints:
@@ -165,7 +161,7 @@ def _(window_fn: CalendarWindows, timestamps: Ints) -> AssignedRows:
 
 
 @attrs.frozen(eq=False)
-class Incoming:
+class Incoming(WindowRows):
     """A row for each element with each of its windows, in order of arrival.
 
     ``row`` is the element's place in the bundle. ``count`` says how many elements it stands for,
@@ -174,16 +170,10 @@ class Incoming:
     """
 
     row: Ints
-    key: Ints
-    start: Ints
-    end: Ints
-    at: Ints
+    timestamps: Ints
     count: Ints | None = None
     judged: Bools | None = None
     merged: Bools | None = None
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 class ArrivingBundle(Protocol):
@@ -206,37 +196,37 @@ class PlainBundle:
     arrivals: Arrivals
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        key, at = self.arrivals.key, self.arrivals.at
+        key, timestamps = self.arrivals.key, self.arrivals.timestamps
         assigned = self._assigned(window_fn)
         row = assigned.row
-        return Incoming(row, key[row], assigned.start, assigned.end, at[row])
+        return Incoming(key[row], assigned.start, assigned.end, row, timestamps[row])
 
     def _assigned(self, window_fn: WindowFn) -> AssignedRows:
-        at, start, end = self.arrivals.at, self.arrivals.start, self.arrivals.end
+        timestamps, start, end = self.arrivals.timestamps, self.arrivals.start, self.arrivals.end
         if start is None or end is None:
-            return assign(window_fn, at, self.arrivals.is_end)
-        given = start != NOTHING
-        if given.all():
-            return AssignedRows(np.arange(len(at)), start, end)
-        rows, others = np.nonzero(given)[0], np.nonzero(~given)[0]
+            return assign(window_fn, timestamps, self.arrivals.is_end)
+        comes_in_window = start != NOTHING
+        if comes_in_window.all():
+            return AssignedRows(np.arange(len(timestamps)), start, end)
+        rows, unassigned = np.nonzero(comes_in_window)[0], np.nonzero(~comes_in_window)[0]
         is_end = self.arrivals.is_end
-        is_end = None if is_end is None else is_end[others]
-        assigned = assign(window_fn, at[others], is_end)
-        both = concat(
+        is_end = None if is_end is None else is_end[unassigned]
+        assigned = assign(window_fn, timestamps[unassigned], is_end)
+        rows_of_both = concat(
             [
-                attrs.evolve(assigned, row=others[assigned.row]),
+                attrs.evolve(assigned, row=unassigned[assigned.row]),
                 AssignedRows(rows, start[rows], end[rows]),
             ]
         )
-        return take(both, order_of(both.row))
+        return take(rows_of_both, order_of(rows_of_both.row))
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
-        counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
+        counts, timestamps = lengths_of(first, len(row)), self.arrivals.timestamps[row]
         values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
-            fold.add(before, ElementsByWindow(column, at, first, counts))
+            fold.add(before, ElementsByWindow(column, timestamps, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
         )
 
@@ -249,16 +239,12 @@ class LiftedBundle:
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
         lifted = self.lifted
-        row = np.arange(len(lifted.key), dtype=np.int64)
+        row = np.arange(len(lifted), dtype=np.int64)
         return Incoming(
-            row,
-            lifted.key,
-            lifted.start,
-            lifted.end,
-            lifted.at,
-            lifted.count,
-            lifted.judged,
-            lifted.merged,
+            *(lifted.key, lifted.start, lifted.end, row, lifted.timestamps),
+            count=lifted.count,
+            judged=lifted.judged,
+            merged=lifted.merged,
         )
 
     def added(

@@ -14,9 +14,16 @@ from typing import Any, Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, PickedRows, nothing
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    Lists,
+    WindowRows,
+    nothing,
+)
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
-from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
+from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of
@@ -53,29 +60,17 @@ class UnretractedPanes:
         return cls(no, no, values, no, no, no, no, never, no, no)
 
 
-@attrs.frozen
-class Keeps:
-    """Which columns a table has besides those that every strategy needs."""
-
-    unretracted_panes: bool
-    processing_timers: bool
-    size: bool
-
-
 @attrs.frozen(eq=False)
-class Table:
-    """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
+class Table(WindowRows):
+    """Windows, and what is remembered of them.
 
     ``unretracted_panes`` holds lists of `PickedRows` `UnretractedPanes`, in retracting mode only.
-    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
-    timer matters although its trigger no longer waits for it; else the timers of a window are its
-    triggers' targets that the clock has not passed. ``size`` is there only if the window
-    function needs how many elements a window holds.
+    ``processing_timers`` holds lists of processing times (ascending) and is there only if a timer
+    matters although its trigger no longer waits for it; else the timers of a window are its
+    triggers' targets that the clock has not passed. ``size`` is there only if the window function
+    needs how many elements a window holds.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     trigger: Nodes
     accumulators: tuple[Accumulators, ...]
     new_elements: Ints
@@ -88,40 +83,6 @@ class Table:
     processing_timers: Lists | None = None
     size: Ints | None = None
 
-    def __len__(self) -> int:
-        return len(self.key)
-
-    @classmethod
-    def of_new_windows(
-        cls,
-        key: Ints,
-        start: Ints,
-        end: Ints,
-        trigger: TriggerColumns,
-        folds: Sequence[Fold],
-        keeps: Keeps,
-    ) -> Self:
-        """Windows without elements, as at their start."""
-        count = len(key)
-        return cls(
-            key,
-            start,
-            end,
-            trigger.start(count),
-            tuple(fold.create(count) for fold in folds),
-            new_elements=np.zeros(count, np.int64),
-            hold=nothing(count),
-            end_timer_set=np.zeros(count, np.bool_),
-            timing=np.full(count, NO_PANE, np.int64),
-            index=nothing(count),
-            nonspeculative=nothing(count),
-            unretracted_panes=Lists.empty(count, PickedRows.all_of(UnretractedPanes.none(folds)))
-            if keeps.unretracted_panes
-            else None,
-            processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,
-            size=np.zeros(count, np.int64) if keeps.size else None,
-        )
-
     @property
     def closed(self) -> Bools:
         """The trigger finished: the window only waits for its expiry and accepts nothing."""
@@ -129,21 +90,18 @@ class Table:
 
     @property
     def last(self) -> Ints:
-        """The last instant of each window (ms)."""
+        """The last instant of each window."""
         return self.end - 1
 
 
 @attrs.frozen(eq=False)
-class Merges:
+class Merges(WindowRows):
     """Windows that became one, in columns: what they are now, and what they were.
 
     ``lengths`` says how many each was made of; ``part_start`` and ``part_end`` are those, one
     merge after the other, in order of start and end.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     lengths: Ints
     part_start: Ints
     part_end: Ints
@@ -156,7 +114,7 @@ class Merges:
 
 @attrs.frozen(eq=False)
 class State:
-    """All keys of a pass. ``output_watermark`` is each key's output watermark (ms), by its number.
+    """All keys of a pass. ``output_watermark`` is each key's output watermark, by its number.
 
     ``merges`` are the live windows that the event that led here made part of another, None if it
     was none that can.
@@ -180,7 +138,7 @@ class Arrivals:
     """
 
     key: Ints
-    at: Ints
+    timestamps: Ints
     values: tuple[Values | None, ...]
     start: Ints | None = None
     end: Ints | None = None
@@ -188,18 +146,15 @@ class Arrivals:
 
 
 @attrs.frozen(eq=False)
-class LiftedArrivals:
+class LiftedArrivals(WindowRows):
     """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
 
-    Each row stands for ``count`` elements of one window, the latest of them at ``at`` (ms).
+    Each row stands for ``count`` elements of one window, the latest of them at ``timestamps``.
     ``judged`` says which were judged for lateness where they were combined, and ``merged`` which
     came in other windows, too. ``accumulators`` are those of each fold.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
-    at: Ints
+    timestamps: Ints
     count: Ints
     judged: Bools
     merged: Bools
@@ -207,7 +162,7 @@ class LiftedArrivals:
 
 
 @attrs.frozen(eq=False)
-class Panes:
+class Panes(WindowRows):
     """Panes that came out, in columns; ``values`` has a column for each fold.
 
     In retracting mode ``retraction`` says which of them withdraw an earlier pane, right before
@@ -215,9 +170,6 @@ class Panes:
     else they are None.
     """
 
-    key: Ints
-    start: Ints
-    end: Ints
     values: tuple[Values, ...]
     timestamp: Ints
     timing: Ints
@@ -230,14 +182,10 @@ class Panes:
 
 
 @attrs.frozen(eq=False)
-class FirstRows:
-    """Elements that go on as they are: ``row`` is the element's place in the bundle, ``key`` the
-    number of its key, and ``start`` and ``end`` are its window's."""
+class FirstRows(WindowRows):
+    """Elements that go on as they are: ``row`` is the element's place in the bundle."""
 
     row: Ints
-    key: Ints
-    start: Ints
-    end: Ints
 
 
 @attrs.frozen(eq=False)
@@ -254,6 +202,13 @@ class Drops:
     missed_by: Ints
     nearest_start: Ints
     nearest_end: Ints
+
+    @classmethod
+    def near_nothing(cls, row: Ints, start: Ints, end: Ints, missed_by: Ints | None = None) -> Self:
+        """Those that no live session would have taken in; without ``missed_by`` their windows were
+        closed."""
+        none = nothing(len(row))
+        return cls(row, start, end, none if missed_by is None else missed_by, none, none)
 
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)

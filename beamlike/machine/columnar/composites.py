@@ -4,7 +4,6 @@ Below them, from a trigger to its running form: one entry for each of `beamlike.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import singledispatch
 from typing import Any, Final
 
 import numpy as np
@@ -119,7 +118,7 @@ class _ChildrenColumns(TriggerColumns):
 
     def _ready_or_finished(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
         ready = self._ready(state, now)
-        return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
+        return [sub.finished | is_ready for sub, is_ready in zip(state.subs, ready, strict=True)]
 
     def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         pairs = enumerate(self.pairs(nodes))
@@ -229,50 +228,47 @@ def _all(columns: Sequence[Bools]) -> Bools:
     return result
 
 
-@singledispatch
+_LEAVES: Final[Mapping[type[spec.Trigger], Callable[[Any], TriggerColumns]]] = {
+    spec.DefaultTrigger: lambda trigger: leaves.DefaultColumns(),
+    spec.AfterProcessingTime: leaves.AfterTimeColumns,
+    spec.AfterSynchronizedProcessingTime: leaves.AfterTimeColumns,
+    spec.AfterCount: leaves.AfterCountColumns,
+    spec.Never: lambda trigger: leaves.ConstantColumns(False),
+    spec.Always: lambda trigger: leaves.ConstantColumns(True),
+}
+_COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerColumns]]] = {
+    spec.Repeatedly: RepeatedlyColumns,
+    spec.AfterFirst: AfterFirstColumns,
+    spec.AfterAll: AfterAllColumns,
+    spec.AfterEach: AfterEachColumns,
+    spec.OrFinally: OrFinallyColumns,
+}
+
+
 def columns_of_trigger(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
     """The running form of a trigger over columns.
 
     Raises:
-        UnsupportedError: The trigger is none of beamlike's.
+        UnsupportedError: It has none.
     """
-    raise UnsupportedError(f"{trigger} is a trigger of yours, and only beamlike's run over columns")
-
-
-@columns_of_trigger.register
-def _(trigger: CustomTrigger, merging: bool) -> TriggerColumns:  # type: ignore[type-arg]
-    # A class that has a form over columns registers it.
-    whose = "" if trigger.arguments else ", a trigger of yours,"
-    raise UnsupportedError(f"{trigger}{whose} runs key by key, and not over columns")
-
-
-def _of_watermark(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns:
-    if not trigger.children:
-        return leaves.AfterEndOfWindowColumns()
-    subs = [trigger.early or spec.Never(), *([] if trigger.late is None else [trigger.late])]
-    return AfterWatermarkColumns([columns_of_trigger(sub, merging) for sub in subs], merging)
-
-
-def _composite(columns: type[TriggerColumns]) -> Callable[[spec.Trigger, bool], TriggerColumns]:
-    def of_children(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
-        return columns([columns_of_trigger(child, merging) for child in trigger.children], merging)
-
-    return of_children
-
-
-_FORMS: Final[Mapping[type[spec.Trigger], Callable[[Any, bool], TriggerColumns]]] = {
-    spec.DefaultTrigger: lambda trigger, merging: leaves.DefaultColumns(),
-    spec.AfterWatermark: _of_watermark,
-    spec.AfterProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
-    spec.AfterSynchronizedProcessingTime: lambda trigger, merging: leaves.AfterTimeColumns(trigger),
-    spec.AfterCount: lambda trigger, merging: leaves.AfterCountColumns(trigger),
-    spec.Repeatedly: _composite(RepeatedlyColumns),
-    spec.AfterFirst: _composite(AfterFirstColumns),
-    spec.AfterAll: _composite(AfterAllColumns),
-    spec.AfterEach: _composite(AfterEachColumns),
-    spec.OrFinally: _composite(OrFinallyColumns),
-    spec.Never: lambda trigger, merging: leaves.ConstantColumns(False),
-    spec.Always: lambda trigger, merging: leaves.ConstantColumns(True),
-}
-for _trigger, _form in _FORMS.items():
-    columns_of_trigger.register(_trigger, _form)
+    parts = trigger.children
+    form: type[TriggerColumns] | None
+    if isinstance(trigger, spec.AfterWatermark):
+        if not parts:
+            return leaves.AfterEndOfWindowColumns()
+        early, late = trigger.early or spec.Never(), trigger.late
+        parts = (early,) if late is None else (early, late)
+        form = AfterWatermarkColumns
+    else:
+        for cls, leaf in _LEAVES.items():
+            if isinstance(trigger, cls):
+                return leaf(trigger)
+        form = _COMPOSITES.get(type(trigger))
+    if isinstance(trigger, CustomTrigger):
+        whose = "" if trigger.arguments else ", a trigger of yours,"
+        raise UnsupportedError(f"{trigger}{whose} runs key by key, and not over columns")
+    if form is None:
+        raise UnsupportedError(
+            f"{trigger} is a trigger of yours, and only beamlike's run over columns"
+        )
+    return form([columns_of_trigger(part, merging) for part in parts], merging)

@@ -41,40 +41,37 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: ColumnRules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, ready or not.
-
-    Returns:
-        The panes, and those of the windows that are left, as they are afterwards.
-    """
+    """Fire the windows whose trigger is ready, and those that expire, ready or not: the panes, and
+    the windows that are left, as they are afterwards."""
     rows, forgotten = firing_order.rows, firing_order.forgotten
     fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
         fires &= ~forgotten
     if expires is not None:
         fires |= expires
-    at = np.nonzero(fires)[0]
+    fired_rows = np.nonzero(fires)[0]
     panes: list[Panes] = []
-    if len(at):
-        firing = rows if len(at) == len(rows) else take(rows, at)
+    if len(fired_rows):
+        firing = rows if len(fired_rows) == len(rows) else take(rows, fired_rows)
         trigger = rules.trigger.fired(firing.trigger, rules.trigger_context(state, firing))
-        done = trigger.finished
+        is_last = trigger.finished
         if expires is not None:
-            trigger = choose(expires[at], firing.trigger, trigger)
-            done = trigger.finished | expires[at]
-        panes, firing = _emit(rules, state, firing, done, firing_order, at)
-        if forgotten is None or not forgotten[at].all():
-            left = _after_firing(rules, state, firing, trigger, done)
-            rows = left if len(at) == len(rows) else put(rows, at, left)
+            trigger = choose(expires[fired_rows], firing.trigger, trigger)
+            is_last = trigger.finished | expires[fired_rows]
+        panes, firing = _emit(rules, state, firing, is_last, firing_order, fired_rows)
+        if forgotten is None or not forgotten[fired_rows].all():
+            left = _after_firing(rules, state, firing, trigger, is_last)
+            rows = left if len(fired_rows) == len(rows) else put(rows, fired_rows, left)
     return panes, rows if forgotten is None else keep(rows, ~forgotten)
 
 
 def _after_firing(
-    rules: ColumnRules, state: State, rows: Table, trigger: Nodes, done: Bools
+    rules: ColumnRules, state: State, rows: Table, trigger: Nodes, is_last: Bools
 ) -> Table:
     """The windows that fired. One that is done is closed, or has expired and is retained."""
     count, finished = len(rows), trigger.finished
-    if done.any():
-        trigger = choose(done, trigger.cleared(), trigger)
+    if is_last.any():
+        trigger = choose(is_last, trigger.cleared(), trigger)
     accumulators, unretracted_panes, processing_timers, size = (
         *(rows.accumulators, rows.unretracted_panes, rows.processing_timers, rows.size),
     )
@@ -89,7 +86,7 @@ def _after_firing(
         unretracted_panes = _emptied(unretracted_panes, finished)
     if processing_timers is not None:
         processing_timers = rules.processing_timers(
-            state.clock, _emptied(processing_timers, done), trigger
+            state.clock, _emptied(processing_timers, is_last), trigger
         )
     if size is not None:
         size = np.where(finished, 0, size)
@@ -99,10 +96,10 @@ def _after_firing(
         accumulators=accumulators,
         new_elements=np.zeros(count, np.int64),
         hold=nothing(count),
-        end_timer_set=rows.end_timer_set & ~done,
-        timing=np.where(done, NO_PANE, rows.timing),
-        index=np.where(done, NOTHING, rows.index),
-        nonspeculative=np.where(done, NOTHING, rows.nonspeculative),
+        end_timer_set=rows.end_timer_set & ~is_last,
+        timing=np.where(is_last, NO_PANE, rows.timing),
+        index=np.where(is_last, NOTHING, rows.index),
+        nonspeculative=np.where(is_last, NOTHING, rows.nonspeculative),
         unretracted_panes=unretracted_panes,
         processing_timers=processing_timers,
         size=size,
@@ -124,11 +121,8 @@ def _emit(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[list[Panes], Table]:
-    """Emit each window's pane unless it is unwanted; the rows that remember it.
-
-    Args:
-        places: Their places among those that had their turn.
-    """
+    """Emit each window's pane unless it is unwanted; the rows that remember it. ``places`` are
+    theirs among those that had their turn."""
     over = state.watermark > rows.last
     moved_on = state.output_watermark[rows.key] > rows.last
     is_new = rows.timing == NO_PANE
@@ -147,31 +141,27 @@ def _emit(
     is_net_zero = _net_zero(rules, rows)
     if is_net_zero is not None:
         wanted &= ~(is_net_zero & _has_no_panes_to_retract(rows))
-    at = np.nonzero(wanted)[0]
-    if not len(at):
+    chosen = np.nonzero(wanted)[0]
+    if not len(chosen):
         return [], rows
     held = np.where(rows.hold == NOTHING, rows.last, np.minimum(rows.hold, rows.last))
-    everything = len(at) == len(rows)
+    everything = len(chosen) == len(rows)
     record = held, timing, index, nonspeculative, is_last
-    emitted = rows if everything else take(rows, at)
-    record = record if everything else take(record, at)
+    emitted = rows if everything else take(rows, chosen)
+    record = record if everything else take(record, chosen)
     panes = Panes(emitted.key, emitted.start, emitted.end, _values(rules, emitted), *record)
-    if everything:
-        rows = attrs.evolve(rows, timing=timing, index=index, nonspeculative=nonspeculative)
-    else:
-        rows = attrs.evolve(
-            rows,
-            timing=np.where(wanted, timing, rows.timing),
-            index=np.where(wanted, index, rows.index),
-            nonspeculative=np.where(wanted, nonspeculative, rows.nonspeculative),
-        )
+    if not everything:
+        timing = np.where(wanted, timing, rows.timing)
+        index = np.where(wanted, index, rows.index)
+        nonspeculative = np.where(wanted, nonspeculative, rows.nonspeculative)
+    rows = attrs.evolve(rows, timing=timing, index=index, nonspeculative=nonspeculative)
     if emitted.unretracted_panes is None or rows.unretracted_panes is None:
         return [panes], rows
-    stays = np.ones(len(at), np.bool_) if is_net_zero is None else ~is_net_zero[at]
-    panes, stands = _withdrawing(
-        rules, panes, emitted.unretracted_panes, stays, firing_order, places[at]
+    stays = np.ones(len(chosen), np.bool_) if is_net_zero is None else ~is_net_zero[chosen]
+    panes, left = _withdrawing(
+        rules, panes, emitted.unretracted_panes, stays, firing_order, places[chosen]
     )
-    unretracted_panes = stands if everything else put(rows.unretracted_panes, at, stands)
+    unretracted_panes = left if everything else put(rows.unretracted_panes, chosen, left)
     return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
 
 
@@ -210,82 +200,76 @@ def _withdrawing(
 ) -> tuple[Panes, Lists]:
     """Panes, each right after what it withdraws; and what stands afterwards, window by window.
 
-    Args:
-        stays: Which of the panes come out themselves; of a window of net zero only
-            retractions do.
+    ``stays`` says which come out themselves: of a window of net zero only retractions do.
     """
-    names = sessions_of(rules, firing_order, places)
-    own = {field.name for field in attrs.fields(UnretractedPanes)} - {
-        "session_start",
-        "session_end",
-    }
-    record = UnretractedPanes(
-        **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
-    )
+    start, end = sessions_of(rules, firing_order, places)
+    names = [field.name for field in attrs.fields(UnretractedPanes)]
+    columns = {name: getattr(panes, name) for name in names[:-2]}
+    record = UnretractedPanes(**columns, session_start=start, session_end=end)
     lists = Lists(stays.astype(np.int64), PickedRows.all_of(keep(record, stays)))
     emitted = unretracted_panes.followed_by(lists)
     out: UnretractedPanes = emitted.items.read()
     retraction = np.ones(len(out), np.bool_)
     retraction[(emitted.first + emitted.lengths - 1)[stays]] = False
-    fields = {field.name: getattr(out, field.name) for field in attrs.fields(UnretractedPanes)}
+    fields = {name: getattr(out, name) for name in names}
     return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), lists
 
 
 def _is_unchanged(rules: ColumnRules, rows: Table, wanted: Bools) -> Bools:
     """Whether exactly this pane would be withdrawn and put back."""
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn may be left out"
-    stands = np.zeros(len(rows), np.bool_)
+    unchanged = np.zeros(len(rows), np.bool_)
     alone = np.nonzero(wanted & (rows.unretracted_panes.lengths == 1))[0]
     if len(alone):
-        some = take(rows, alone)
-        assert some.unretracted_panes is not None, "as above"
-        before: UnretractedPanes = some.unretracted_panes.items.read()
-        stands[alone] = (
-            (before.start == some.start)
-            & (before.end == some.end)
-            & same_values(before.values, _values(rules, some), len(alone))
+        single = take(rows, alone)
+        assert single.unretracted_panes is not None, "as above"
+        before: UnretractedPanes = single.unretracted_panes.items.read()
+        unchanged[alone] = (
+            (before.start == single.start)
+            & (before.end == single.end)
+            & same_values(before.values, _values(rules, single), len(alone))
         )
-    return stands
+    return unchanged
 
 
-def same_values(one: Sequence[Values], other: Sequence[Values], count: int) -> Bools:
+def same_values(first: Sequence[Values], second: Sequence[Values], count: int) -> Bools:
     """Row by row, whether all columns have the same value. Null is the same as null."""
     same = np.ones(count, np.bool_)
-    for here, there in zip(one, other, strict=True):
-        equal = _equal(here.data, there.data)
-        if here.present is not None and there.present is not None:
-            equal = (equal | ~here.present) & (here.present == there.present)
+    for left, right in zip(first, second, strict=True):
+        equal = _equal(left.data, right.data)
+        if left.present is not None and right.present is not None:
+            equal = (equal | ~left.present) & (left.present == right.present)
         same &= equal
     return same
 
 
-def _equal(one: Any, other: Any) -> Bools:
-    if isinstance(one, Lists):
-        return _equal_lists(one, other)
-    if isinstance(one, pa.Array):
-        if pa.types.is_nested(one.type):
-            return _one_by_one(one.to_pylist(), other.to_pylist())
-        both_null = pc.and_(one.is_null(), other.is_null())
-        equal = pc.if_else(both_null, True, pc.fill_null(pc.equal(one, other), False))
-        if pa.types.is_floating(one.type):
-            both_nan = pc.and_(pc.is_nan(one), pc.is_nan(other))
+def _equal(first: Any, second: Any) -> Bools:
+    if isinstance(first, Lists):
+        return _equal_lists(first, second)
+    if isinstance(first, pa.Array):
+        if pa.types.is_nested(first.type):
+            return _one_by_one(first.to_pylist(), second.to_pylist())
+        both_null = pc.and_(first.is_null(), second.is_null())
+        equal = pc.if_else(both_null, True, pc.fill_null(pc.equal(first, second), False))
+        if pa.types.is_floating(first.type):
+            both_nan = pc.and_(pc.is_nan(first), pc.is_nan(second))
             equal = pc.or_(equal, pc.fill_null(both_nan, False))
         return np.asarray(equal)
-    if one.dtype == object:
-        return _one_by_one(one, other)
-    equal_numbers: Bools = (one == other) | ((one != one) & (other != other))
+    if first.dtype == object:
+        return _one_by_one(first, second)
+    equal_numbers: Bools = (first == second) | ((first != first) & (second != second))
     return equal_numbers
 
 
-def _equal_lists(one: Lists, other: Lists) -> Bools:
-    same: Bools = one.lengths == other.lengths
-    rows = np.nonzero(same & (one.lengths > 0))[0]
+def _equal_lists(first: Lists, second: Lists) -> Bools:
+    same: Bools = first.lengths == second.lengths
+    rows = np.nonzero(same & (first.lengths > 0))[0]
     if len(rows):
-        here, there = one.take(rows), other.take(rows)
-        same[rows] = np.logical_and.reduceat(_equal(here.items, there.items), here.first)
+        left, right = first.take(rows), second.take(rows)
+        same[rows] = np.logical_and.reduceat(_equal(left.items, right.items), left.first)
     return same
 
 
-def _one_by_one(one: Sequence[Any], other: Sequence[Any]) -> Bools:
-    pairs = zip(one, other, strict=True)
-    return np.fromiter((is_same(a, b) for a, b in pairs), np.bool_, len(one))
+def _one_by_one(first: Sequence[Any], second: Sequence[Any]) -> Bools:
+    pairs = zip(first, second, strict=True)
+    return np.fromiter((is_same(a, b) for a, b in pairs), np.bool_, len(first))

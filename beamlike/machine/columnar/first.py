@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import NEVER, Bools, Ints, keep, nothing
+from beamlike.machine.columnar.arrays import NEVER, Bools, Ints, WindowRows, keep, later
 from beamlike.machine.columnar.assign import Incoming, PlainBundle, check_assignable
 from beamlike.machine.columnar.columns import Arrivals, Drops, FirstRows
 from beamlike.machine.columnar.late import missed_by
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class KnownKeys:
+class KnownKeys(WindowRows):
     """Keys that are known in a window, in rows. ``until`` is what the clock has to pass for the key
     to be forgotten."""
 
-    key: Ints
-    start: Ints
-    end: Ints
     until: Ints
 
 
@@ -57,12 +54,7 @@ class FirstOfKeys:
                 raise UnsupportedError(f"{argument} is more than 64 bits can add up")
 
     def deadlines(self, end: Ints, until: Ints) -> tuple[Ints, Ints]:
-        """The event time and the processing time that have to be passed for a key to be forgotten.
-
-        Args:
-            end: Where its windows end.
-            until: See `KnownKeys`.
-        """
+        """The event time and the processing time that have to be passed to forget a key."""
         event = self._expiry(end) + 1  # a window is forgotten a tick after it
         if self.by_event_time:
             return np.minimum(event, until), np.full(len(end), NEVER, np.int64)
@@ -71,30 +63,26 @@ class FirstOfKeys:
     def take(
         self, known: KnownKeys, arrivals: Arrivals, watermark: int, clock: int
     ) -> tuple[FirstRows, KnownKeys, list[Drops]]:
-        """The elements that go on, in their order, the keys that are known by them, and the drops.
-
-        Args:
-            known: The keys that are known before.
-            arrivals: The elements.
-            watermark: The watermark that judges them.
-            clock: Processing time.
-        """
+        """The elements that go on, in their order, the keys that are known by them, and the drops,
+        which the watermark judges."""
         incoming = PlainBundle(arrivals).incoming(self.window_fn)
         missed, drops = missed_by(watermark, self._expiry(incoming.end)), list[Drops]()
         late = missed > 0
         if late.any():
-            gone, none = keep(incoming, late), nothing(int(late.sum()))
-            drops = [Drops(gone.row, gone.start, gone.end, missed[late], none, none)]
+            gone = keep(incoming, late)
+            drops = [Drops.near_nothing(gone.row, gone.start, gone.end, missed[late])]
             incoming = keep(incoming, ~late)
         first = self._first(known, incoming)
         row, key, start, end = (
             column[first] for column in (incoming.row, incoming.key, incoming.start, incoming.end)
         )
         if self.by_event_time:
-            until = np.minimum(self._later(incoming.at[first], self._within), self._expiry(end))
+            until = np.minimum(
+                later(incoming.timestamps[first], self._within, self._last), self._expiry(end)
+            )
         else:
             until = np.full(len(first), clock + self._within, np.int64)
-        return FirstRows(row, key, start, end), KnownKeys(key, start, end, until), drops
+        return FirstRows(key, start, end, row), KnownKeys(key, start, end, until), drops
 
     def _first(self, known: KnownKeys, incoming: Incoming) -> Ints:
         """The places of those that are the first of their key and window."""
@@ -116,12 +104,7 @@ class FirstOfKeys:
 
     def _expiry(self, end: Ints) -> Ints:
         """The last watermark at which elements are taken in windows that end there."""
-        return self._later(end - 1, self._lateness)
-
-    def _later(self, instants: Ints, span: int) -> Ints:
-        """So long after these instants, at most the end of the global window."""
-        # Cut before they are added: the sum may be more than 64 bits hold.
-        return np.minimum(instants, self._last - span) + span
+        return later(end - 1, self._lateness, self._last)
 
 
 def _numbered(values: Ints) -> tuple[Ints, int]:

@@ -9,9 +9,11 @@ from beamlike.machine.columnar.arrays import (
     NEVER,
     NOTHING,
     Ints,
+    WindowRows,
     among,
     count_before,
     keep,
+    later,
     nothing,
 )
 from beamlike.machine.columnar.assign import Incoming
@@ -50,8 +52,9 @@ def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
     strategy = rules.strategy
     match strategy.late_check:
         case LateCheck.ELEMENT:
-            own = rules.no_later(incoming.at, strategy.allowed_lateness)
-            return np.minimum(own, rules.expiry(incoming.end))
+            last = strategy.end_of_global_window
+            by_element = later(incoming.timestamps, strategy.allowed_lateness, last)
+            return np.minimum(by_element, rules.expiry(incoming.end))
         case LateCheck.MERGED:
             # Only the merged window decides.
             return np.full(len(incoming), strategy.resolution.end_of_time)
@@ -71,15 +74,9 @@ def split_expired_after_merging(
     late = missed > 0
     if not late.any():
         return incoming, target_row, []
-    gone, none = keep(incoming, late), nothing(int(late.sum()))
-    drops = Drops(gone.row, gone.start, gone.end, missed[late], none, none)
+    gone = keep(incoming, late)
+    drops = Drops.near_nothing(gone.row, gone.start, gone.end, missed[late])
     return keep(incoming, ~late), target_row[~late], [drops]
-
-
-def closed(row: Ints, start: Ints, end: Ints) -> Drops:
-    """The drops of elements whose windows accept nothing."""
-    none = nothing(len(row))
-    return Drops(row, start, end, none, none, none)
 
 
 def _nearest_sessions(rules: ColumnRules, state: State, late: Incoming) -> tuple[Ints, Ints]:
@@ -94,10 +91,7 @@ def _nearest_sessions(rules: ColumnRules, state: State, late: Incoming) -> tuple
 
 
 @attrs.frozen(eq=False)
-class _Live:
-    key: Ints
-    start: Ints
-    end: Ints
+class _Live(WindowRows):
     size: Ints | None
 
     @classmethod
@@ -129,8 +123,8 @@ def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, In
     row = order[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(trial))]
     size = None
     if live.size is not None:
-        each = sweep.sizes(late.start, late.end)
-        size = np.concatenate([live.size[row], each])
+        sizes = sweep.sizes(late.start, late.end)
+        size = np.concatenate([live.size[row], sizes])
     runs = sweep.runs(
         np.concatenate([trial, np.arange(len(late))]),
         np.concatenate([live.start[row], late.start]),
@@ -143,5 +137,5 @@ def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, In
     merges = runs.merges[target_run]
     start = np.where(merges, runs.start[target_run], NOTHING)
     end = np.where(merges, runs.end[target_run], NOTHING)
-    lives = among(late.key, late.start, late.end, live.key, live.start, live.end) >= 0
+    lives = among(late, live) >= 0
     return np.where(lives, late.start, start), np.where(lives, late.end, end)

@@ -54,8 +54,7 @@ class Nodes:
 
 @attrs.frozen(eq=False)
 class ColumnsNow:
-    """All that a trigger may use in a decision: which windows are over, and processing time
-    (ms)."""
+    """All that a trigger may use in a decision: which windows are over, and processing time."""
 
     end_reached: Bools
     clock: int
@@ -71,9 +70,9 @@ class Parts:
     nodes: Nodes
     first: Ints
 
-    def sub(self, at: int) -> "Parts":
+    def sub(self, index: int) -> "Parts":
         """The parts of a child."""
-        return Parts(self.nodes.subs[at], self.first)
+        return Parts(self.nodes.subs[index], self.first)
 
     def all_finished(self) -> Bools:
         """For each result, whether all of its parts are."""
@@ -90,7 +89,7 @@ class TriggerColumns(ABC):
 
     keeps_value: ClassVar[bool] = False
     is_timed: ClassVar[bool] = False
-    """Whether its values are processing times that it waits for (ms)."""
+    """Whether its values are processing times that it waits for."""
 
     def __init__(self, subs: Sequence["TriggerColumns"] = (), merging: bool = False) -> None:
         self.subs = tuple(subs)
@@ -188,9 +187,9 @@ class AfterTimeColumns(TriggerColumns):
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         earliest = least(_value(parts.nodes), parts.first)
-        return Nodes(own.finished, np.where(own.finished, NOTHING, earliest))
+        return Nodes(nodes.finished, np.where(nodes.finished, NOTHING, earliest))
 
 
 class AfterCountColumns(TriggerColumns):
@@ -213,7 +212,7 @@ class AfterCountColumns(TriggerColumns):
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         finished = parts.any_finished()
         total = np.add.reduceat(_or_zero(_value(parts.nodes)), parts.first)
         return Nodes(finished, np.where(finished, NOTHING, total))

@@ -7,7 +7,7 @@ import numpy as np
 from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
-from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import ColumnRules
@@ -40,19 +40,12 @@ class ColumnarLifting:
     def lift(
         self, bundle: ArrivingBundle, keys: int, watermark: int | None
     ) -> tuple[LiftedArrivals, list[Drops]]:
-        """What becomes of the elements.
-
-        Args:
-            bundle: One for each key. Its elements may have been combined before.
-            keys: How many keys there are.
-            watermark: As for `Lifting.lift`.
-
-        Returns:
-            One row for each window of each key, by key, start and end.
-        """
+        """What becomes of the elements, of which some may have been combined before: a row for each
+        window of each key, by key, start and end. For the watermark see `Lifting.lift`."""
         rules = self._rules
         judged = watermark is not None and self._judges
-        before = self._unseen(keys, watermark if judged else None)
+        earliest = rules.strategy.resolution.earliest
+        before = rules.unseen(keys, earliest if watermark is None or not judged else watermark, 0)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
         targets, incoming, _ = find_target_windows(rules, before, incoming)
@@ -80,20 +73,13 @@ class ColumnarLifting:
         )
         return lifted, drops
 
-    def _unseen(self, keys: int, watermark: int | None) -> State:
-        """So many keys without elements so far."""
-        at = self._rules.strategy.resolution.earliest if watermark is None else watermark
-        none = np.zeros(0, np.int64)
-        table = self._rules.new_windows(none, none, none)
-        return State(at, 0, np.full(keys, at, np.int64), table)
-
 
 def _greatest(targets: TargetWindows, incoming: Incoming) -> Ints:
-    """The greatest event time (ms) of each window's elements, as far as they lie inside it."""
+    """The greatest event time of each window's elements, as far as they lie inside it."""
     if not len(targets):
         return targets.end
     arrived = targets.arrivals
-    at, of = incoming.at[arrived.items], arrived.owner
-    inside = (targets.start[of] <= at) & (at < targets.end[of])
-    greatest = np.maximum.reduceat(np.where(inside, at, NOTHING), arrived.first)
+    timestamps, of = incoming.timestamps[arrived.items], arrived.owner
+    inside = (targets.start[of] <= timestamps) & (timestamps < targets.end[of])
+    greatest = np.maximum.reduceat(np.where(inside, timestamps, NOTHING), arrived.first)
     return np.where(greatest == NOTHING, targets.end - 1, greatest)

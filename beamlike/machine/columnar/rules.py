@@ -8,9 +8,19 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, Lists, order_of, starts_of_runs
+from beamlike.machine.columnar.arrays import (
+    NEVER,
+    NOTHING,
+    Ints,
+    Lists,
+    PickedRows,
+    later,
+    nothing,
+    order_of,
+    starts_of_runs,
+)
 from beamlike.machine.columnar.assign import check_assignable
-from beamlike.machine.columnar.columns import Keeps, State, Table
+from beamlike.machine.columnar.columns import NO_PANE, State, Table, UnretractedPanes
 from beamlike.machine.columnar.composites import columns_of_trigger
 from beamlike.machine.columnar.folds import Fold, shown
 from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
@@ -28,8 +38,8 @@ class ColumnRules:
     """A strategy and how it runs over columns.
 
     ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
-    remembered (ms). ``shown`` are the folds that a pane has values of: all, unless it ``corrects``,
-    for some elements withdraw others.
+    remembered. ``shown`` are the folds that a pane has values of: all, unless it ``corrects``, for
+    some elements withdraw others.
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
@@ -49,37 +59,50 @@ class ColumnRules:
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
         self.judges_after_merging = strategy.judges_after_merging
-        self.keeps = Keeps(
-            unretracted_panes=strategy.accumulation is AccumulationMode.RETRACTING,
-            processing_timers=minds_stale_processing_timers(strategy.trigger),
-            size=sessions is not None and sessions.needs_sizes,
-        )
+        self.retracts = strategy.accumulation is AccumulationMode.RETRACTING
+        self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
+        self.needs_sizes = sessions is not None and sessions.needs_sizes
 
-    def new_windows(self, key: Ints, start: Ints, end: Ints) -> Table:
-        """Windows without elements."""
-        return Table.of_new_windows(key, start, end, self.trigger, self.folds, self.keeps)
+    def unseen(self, keys: int, watermark: int, clock: int) -> State:
+        """So many keys without elements so far."""
+        return State(watermark, clock, np.full(keys, watermark, np.int64), self._new_windows(0))
 
     @cached_property
     def new_window(self) -> Table:
         """A window of some key without elements, with some bounds."""
-        none = np.zeros(1, np.int64)
-        return self.new_windows(none, none, none)
+        return self._new_windows(1)
+
+    def _new_windows(self, count: int) -> Table:
+        zeros = np.zeros(count, np.int64)
+        unretracted = None
+        if self.retracts:
+            panes = PickedRows.all_of(UnretractedPanes.none(self.folds))
+            unretracted = Lists.empty(count, panes)
+        return Table(
+            *(zeros, zeros, zeros, self.trigger.start(count)),
+            tuple(fold.create(count) for fold in self.folds),
+            new_elements=zeros,
+            hold=nothing(count),
+            end_timer_set=np.zeros(count, np.bool_),
+            timing=np.full(count, NO_PANE, np.int64),
+            index=nothing(count),
+            nonspeculative=nothing(count),
+            unretracted_panes=unretracted,
+            processing_timers=Lists.empty(count, zeros[:0])
+            if self.keeps_processing_timers
+            else None,
+            size=zeros if self.needs_sizes else None,
+        )
 
     def expiry(self, end: Ints) -> Ints:
         """The last watermark at which data is accepted for windows that end there."""
-        return self.no_later(end - 1, self.strategy.allowed_lateness)
+        strategy = self.strategy
+        return later(end - 1, strategy.allowed_lateness, strategy.end_of_global_window)
 
     def forgotten(self, end: Ints) -> Ints:
-        """The last watermark at which windows that end there are remembered.
-
-        See `WindowingStrategy.forgotten`.
-        """
-        return self.no_later(end - 1, self.strategy.allowed_lateness + self.retained_for)
-
-    def no_later(self, instants: Ints, later_by: int) -> Ints:
-        """So long after these instants, at most the end of the global window."""
-        # Cut before they are added: the sum may be more than 64 bits hold.
-        return np.minimum(instants, self.strategy.end_of_global_window - later_by) + later_by
+        """The last watermark at which they are remembered, see `WindowingStrategy.forgotten`."""
+        kept_for = self.strategy.allowed_lateness + self.retained_for
+        return later(end - 1, kept_for, self.strategy.end_of_global_window)
 
     def trigger_context(self, state: State, rows: Table) -> ColumnsNow:
         """What a trigger may know of these windows."""
@@ -110,17 +133,13 @@ class ColumnRules:
 
 
 def _check_durations(strategy: WindowingStrategy) -> None:
-    """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers.
-
-    Raises:
-        UnsupportedError: A duration is longer than time itself.
-    """
+    """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers."""
     parts: list[Any] = [strategy.window_fn, *strategy.trigger.walk()]
     parts = [part for part in parts if attrs.has(type(part))]
     fields = (
         (part, getattr(part, field.name)) for part in parts for field in attrs.fields(type(part))
     )
-    durations = [(part, it) for part, it in fields if isinstance(it, int)]
+    durations = [(part, value) for part, value in fields if isinstance(value, int)]
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
         if abs(duration) >= LONGEST:
             raise UnsupportedError(
@@ -136,7 +155,7 @@ def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
 
 
 def next_timers(rules: ColumnRules, state: State) -> tuple[Ints, Ints]:
-    """For each window, the event time and the processing time (ms) that have to be passed before
+    """For each window, the event time and the processing time that have to be passed before
     anything changes; `NEVER` if none will."""
     table = state.table
     event = rules.expiry(table.end)

@@ -3,7 +3,7 @@
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, among, order_of_windows
+from beamlike.machine.columnar.arrays import Bools, Ints, WindowRows, among, order_of_windows
 from beamlike.machine.columnar.columns import Table, UnretractedPanes
 from beamlike.machine.columnar.rules import ColumnRules
 
@@ -25,11 +25,8 @@ class FiringOrder:
 
 
 def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
-    """Start and end of the names of the sessions whose panes come now.
-
-    Args:
-        places: The rows among those that had their turn that emit a pane.
-    """
+    """Start and end of the names of the sessions whose panes come now: those at these places among
+    the windows that had their turn."""
     rows = firing_order.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[places], rows.end[places]
@@ -39,9 +36,9 @@ def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> 
         earliest = kept.first[named]
         many = np.nonzero(kept.lengths > 1)[0]
         if len(many):
-            some = kept.take(many)
-            order = order_of_windows(some.owner, *some.items.columns("start", "end"))
-            beyond = order[some.first] - some.first
+            several = kept.take(many)
+            order = order_of_windows(several.owner, *several.items.columns("start", "end"))
+            beyond = order[several.first] - several.first
             earliest[np.searchsorted(named, many)] += beyond
         panes = kept.items.take(earliest)
         start[named], end[named] = panes.columns("session_start", "session_end")
@@ -76,13 +73,10 @@ def _names(table: Table) -> tuple[Ints, Ints, Ints]:
 def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
     pairs = zip(_names(firing_order.rows), _names(firing_order.others), strict=True)
-    taken = tuple(np.concatenate(pair) for pair in pairs)
-    key, start, end = (
-        firing_order.rows.key[places],
-        firing_order.rows.start[places],
-        firing_order.rows.end[places],
-    )
-    return np.unique(key[among(key, start, end, *taken) >= 0])
+    taken = WindowRows(*(np.concatenate(pair) for pair in pairs))
+    rows = firing_order.rows
+    windows = WindowRows(rows.key[places], rows.start[places], rows.end[places])
+    return np.unique(windows.key[among(windows, taken) >= 0])
 
 
 def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
@@ -92,10 +86,10 @@ def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Na
     """
     rows = firing_order.rows
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
-    others = np.nonzero(firing_order.others.key == key)[0].tolist()
-    fixed = {name for row in others for name in _names_of(firing_order.others, row)}
+    other_rows = np.nonzero(firing_order.others.key == key)[0].tolist()
+    fixed = {name for row in other_rows for name in _names_of(firing_order.others, row)}
     place_of = {row: place for place, row in enumerate(places.tolist()) if row in names}
-    given: dict[int, _Name] = {}
+    assigned: dict[int, _Name] = {}
     for row in sorted(names, key=lambda row: int(firing_order.when[row])):
         if row in place_of:
             if names[row]:
@@ -105,11 +99,11 @@ def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Na
                 taken = fixed.union(*names.values())
                 while name in taken:
                     name = name[0] - 1, name[1]
-            given[place_of[row]] = name
+            assigned[place_of[row]] = name
             names[row] = [name]
         if firing_order.forgotten is not None and firing_order.forgotten[row]:
             names[row] = []
-    return given
+    return assigned
 
 
 def _panes_of(table: Table, row: int) -> UnretractedPanes:

@@ -52,9 +52,7 @@ class ColumnarGrouping:
 
     def start(self, keys: int, watermark: int, clock: int) -> State:
         """So many keys without elements so far."""
-        none = np.zeros(0, np.int64)
-        table = self.rules.new_windows(none, none, none)
-        return State(watermark, clock, np.full(keys, watermark, np.int64), table)
+        return self.rules.unseen(keys, watermark, clock)
 
     def at(self, state: State, watermark: int, clock: int) -> State:
         """The same keys after clock moves that fired no timer of their windows."""
@@ -129,19 +127,15 @@ class ColumnarGrouping:
         return self._fire_due(state, due)
 
     def _fire_due(
-        self,
-        state: State,
-        due: Bools,
-        expires: Bools | None = None,
-        forgotten: Bools | None = None,
+        self, state: State, due: Bools, expires: Bools | None = None, forgotten: Bools | None = None
     ) -> tuple[State, list[Panes]]:
         """A clock moved, and some windows are due. Each key's fire in order of start and end."""
         table = state.table
-        at = np.nonzero(due)[0]
-        if not len(at):
+        places = np.nonzero(due)[0]
+        if not len(places):
             return _settled(state, table), []
-        at = at[order_of_windows(table.key[at], table.start[at], table.end[at])]
-        rows, others = take(table, at), keep(table, ~due)
+        places = places[order_of_windows(table.key[places], table.start[places], table.end[places])]
+        rows, others = take(table, places), keep(table, ~due)
         if expires is None or forgotten is None:
             panes, rows = fire(
                 self.rules, state, FiringOrder(rows, np.arange(len(rows)), None, others)
@@ -149,8 +143,8 @@ class ColumnarGrouping:
         else:
             # The watermark is past their end.
             rows = attrs.evolve(rows, end_timer_set=np.zeros(len(rows), np.bool_))
-            firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[at], others)
-            panes, rows = fire(self.rules, state, firing_order, expires[at])
+            firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[places], others)
+            panes, rows = fire(self.rules, state, firing_order, expires[places])
         return _settled(state, concat([others, rows])), panes
 
 

@@ -10,6 +10,7 @@ from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
     Ints,
+    WindowRows,
     greatest_so_far,
     order_of,
     order_of_windows,
@@ -21,7 +22,7 @@ from beamlike.model.sessions import Sessions
 
 
 @attrs.frozen(eq=False)
-class Runs:
+class Runs(WindowRows):
     """Windows that become one, run by run.
 
     ``order`` has the windows sorted, ``run`` says for each of them, in that order, which run it
@@ -31,20 +32,11 @@ class Runs:
 
     order: Ints
     run: Ints
-    key: Ints
-    start: Ints
-    end: Ints
     merges: Bools
 
     @classmethod
     def cut(
-        cls,
-        order: Ints,
-        opens: Bools,
-        key: Ints,
-        start: Ints,
-        end: Ints,
-        reach: Ints | None = None,
+        cls, order: Ints, opens: Bools, key: Ints, start: Ints, end: Ints, reach: Ints | None = None
     ) -> "Runs":
         """Sorted windows, cut where the next run begins.
 
@@ -56,7 +48,7 @@ class Runs:
         starts, ends = start[first], np.maximum.reduceat(reach, first) if len(first) else end
         merges = np.zeros(len(first), np.bool_)
         merges[run[(start != starts[run]) | (end != ends[run])]] = True
-        return cls(order, run, key[first], starts, ends, merges)
+        return cls(key[first], starts, ends, order, run, merges)
 
 
 class Sweep:
@@ -77,19 +69,15 @@ class Sweep:
     def sizes(self, start: Ints, end: Ints) -> Ints:
         """What an element counts for in sizes that comes in each of these windows, see
         `Sessions.size_of`."""
-        each = np.ones(len(start), np.int64)
+        sizes = np.ones(len(start), np.int64)
         if self._gap is not None:
-            each[(end <= self._last) & (end - start < self._gap)] += ENDED
-        return each
+            sizes[(end <= self._last) & (end - start < self._gap)] += ENDED
+        return sizes
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
-        """The windows that become one, of all keys.
+        """The windows that become one, of all keys. They come in any order, perhaps several times.
 
-        Args:
-            key: Of each window, in any order; windows may be there several times.
-            start: Likewise (ms).
-            end: Likewise (ms).
-            size: What the elements of each count for; None if that does not matter.
+        ``size`` is what the elements of each count for, None if that does not matter.
         """
         if not self.is_bounded:
             order = order_of(key, start)
@@ -138,7 +126,7 @@ class Sweep:
             if self._longest is not None:
                 fits &= end[row] - np.repeat(start[begins], lengths) <= self._longest
             if self._gap is not None:
-                fits, ended_at, found = _ended(windows, row, nth, first, fits)
+                fits, ended_at, reaches = _ended(windows, row, nth, first, fits)
             if total is not None and size is not None and self._most is not None:
                 before = total[begins] - size[begins]
                 fits &= total[row] - np.repeat(before, lengths) <= self._most
@@ -146,7 +134,7 @@ class Sweep:
             ends = np.minimum.reduceat(np.where(fits, count, row), first)
             if self._gap is not None:
                 inside = np.maximum(row, ended_at) < np.repeat(ends, lengths)
-                reach[row[inside]] = found[inside]
+                reach[row[inside]] = reaches[inside]
             begins = ends[ends < count]
             opens[begins] = True
         return opens, reach
@@ -164,13 +152,13 @@ class Sweep:
         if width.bit_length() + count.bit_length() >= 63:
             return far
         of_stretch = stretch << width.bit_length()
-        at = of_stretch + (start - low)
+        place = of_stretch + (start - low)
         if self._longest is not None:
-            far = np.minimum(far, np.searchsorted(at, at + self._longest) + 1)
+            far = np.minimum(far, np.searchsorted(place, place + self._longest) + 1)
         if self._gap is not None:
             rows = np.where(windows.ended, np.arange(count), count)
             stop = np.minimum(np.minimum.accumulate(rows[::-1])[::-1], last - 1)
-            far = np.minimum(far, np.searchsorted(at, of_stretch + (reach[stop] - low)) + 1)
+            far = np.minimum(far, np.searchsorted(place, of_stretch + (reach[stop] - low)) + 1)
         return far
 
     def _opens(self, key: Ints, start: Ints, end: Ints) -> Bools:
@@ -184,13 +172,10 @@ class Sweep:
 
 
 @attrs.frozen(eq=False)
-class _OpenWindows:
+class _OpenWindows(WindowRows):
     """Different windows in order: of each how many elements it holds, None if that does not matter,
-    whether an event has ended it, and the latest event time (ms) of its elements."""
+    whether an event has ended it, and the latest event time of its elements."""
 
-    key: Ints
-    start: Ints
-    end: Ints
     size: Ints | None
     ended: Bools
     latest: Ints
@@ -211,16 +196,16 @@ def _ended(
         fits: Which of them fit if nothing has ended.
     """
     start, end, latest = windows.start[row], windows.end[row], windows.latest[row]
-    at = np.arange(len(row))
-    place = np.minimum.reduceat(np.where(windows.ended[row], at, len(row)), first)
+    position = np.arange(len(row))
+    place = np.minimum.reduceat(np.where(windows.ended[row], position, len(row)), first)
     has_end = place < len(row)
     stop = np.where(has_end, end[np.minimum(place, len(row) - 1)], 0)[nth]
     place, has_end = place[nth], has_end[nth]
-    before = has_end & (at <= place)
+    before = has_end & (position <= place)
     # A window before it that has elements from later keeps its end.
     reach = np.where(before, np.where(latest >= stop, end, stop), end)
     greatest = np.maximum.reduceat(np.where(before, reach, NOTHING), first)[nth]
-    after = has_end & (at > place)
+    after = has_end & (position > place)
     return (
         np.where(after, (start < greatest) & (latest < greatest), fits),
         np.where(has_end, row[np.minimum(place, len(row) - 1)], row),

@@ -19,21 +19,18 @@ _NEW: Final = WindowState(TriggerState(), None)
 def add(
     work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
 ) -> WindowState:
-    """The state of a window with all that a bundle brings to it.
-
-    Raises:
-        Failed: A function of the user's raised, for these arrivals.
-    """
+    """The state of a window with all that a bundle brings to it, unless that is `Failed`."""
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     try:
         return _remembered(work, window, current, arrived, accumulator)
     except Blamed as blamed:
         alone = FunctionFailure(blamed.function, blamed.cause, (blamed.element,), window)
-        raise Failed([(one, alone) for one in arrived if one[1] is blamed.element]) from blamed
+        failures = [(arrival, alone) for arrival in arrived if arrival[1] is blamed.element]
+        raise Failed(failures) from blamed
     except TriggerFailed as failed:
         together = FunctionFailure(failed.function, failed.cause, items, window)
-        raise Failed([(one, together) for one in arrived]) from failed
+        raise Failed([(arrival, together) for arrival in arrived]) from failed
 
 
 def _remembered(
@@ -50,7 +47,7 @@ def _remembered(
         trigger
     )
     trigger = work.trigger.on_elements(trigger, count, now)
-    if work.needs_event_time_timers:
+    if work.rules.needs_event_time_timers:
         # What they raise is the fault of these elements: later none could be blamed.
         _ = [*work.trigger.event_time_timers(trigger)]
     before = _NEW if current is None else current
@@ -117,8 +114,9 @@ def _one_by_one(
     failed: list[tuple[Arrival, FunctionFailure]] = []
 
     def note(method: str, cause: UserRaised, *blamed: Arrival) -> None:
-        for one in blamed:
-            failed.append((one, FunctionFailure.of(combine, method, cause, (one[1],), window)))
+        for arrival in blamed:
+            failure = FunctionFailure.of(combine, method, cause, (arrival[1],), window)
+            failed.append((arrival, failure))
 
     method, accumulator = "create", None
     try:
@@ -126,16 +124,16 @@ def _one_by_one(
     except USER_RAISED as cause:
         note(method, cause, *arrived)
         raise Failed(failed) from cause
-    for one in arrived:
-        method = "merge" if isinstance(one[1], Lifted) else "add"
+    for arrival in arrived:
+        method = "merge" if isinstance(arrival[1], Lifted) else "add"
         try:
-            grown = _grown(combine, accumulator, (one[1],))
+            grown = _grown(combine, accumulator, (arrival[1],))
             method = "compact"
             accumulator = combine.compact(grown)
         except USER_RAISED as cause:
-            note(method, cause, one)
-    if not failed and not work.drops_failures:
-        failed = [(one, together) for one in arrived]
+            note(method, cause, arrival)
+    if not failed and not work.rules.drops_failures:
+        failed = [(arrival, together) for arrival in arrived]
     if failed:
         raise Failed(failed) from failed[0][1].cause
     return accumulator

@@ -1,17 +1,26 @@
 """Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
 
+Below them, from a trigger to its running form: one entry for each of `beamlike.model.triggers`, and
+one for all others.
+
 Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, without two of its quirks:
 an early or late trigger starts over completely after each pane, and when windows merge only live
 windows are evaluated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
+from beamlike.errors import UnsupportedError
+from beamlike.machine.reference import leaves
+from beamlike.machine.reference.custom import CustomTriggerNode
 from beamlike.machine.reference.leaves import end_of
 from beamlike.machine.reference.running import Now, States, TriggerNode
 from beamlike.machine.reference.state import TriggerState
+from beamlike.model import triggers as spec
+from beamlike.model.custom_trigger import CustomTrigger
 
 
 class _CompositeNode(TriggerNode):
@@ -22,6 +31,29 @@ class _CompositeNode(TriggerNode):
         return self.subs[index].on_merge(
             state.subs[index], [part.subs[index] for part in parts], now
         )
+
+
+class _InTurnNode(TriggerNode):
+    """What triggers share of whose children one has its turn: it decides."""
+
+    def _current(self, state: TriggerState) -> int:
+        """The child whose turn it is."""
+        return 0
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        index = self._current(state)
+        return self.subs[index].ready(state.subs[index], now)
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        index = self._current(state)
+        return f"{self.name}[{self.subs[index].because(state.subs[index], now)}]"
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        index = self._current(state)
+        return self.subs[index].waits_for(state.subs[index], now)
+
+    def _is_active(self, state: TriggerState, index: int) -> bool:
+        return index == self._current(state)
 
 
 class AfterWatermarkNode(_CompositeNode):
@@ -112,14 +144,11 @@ class AfterWatermarkNode(_CompositeNode):
         return ("early", "late")[index]
 
 
-class RepeatedlyNode(_CompositeNode):
+class RepeatedlyNode(_InTurnNode, _CompositeNode):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # As an early trigger it carries a bit that is not its own, see `AfterWatermark`.
         sub = self.subs[0].on_elements(state.subs[0], count, now)
         return TriggerState(state.finished, None, (sub,))
-
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        return self.subs[0].ready(state.subs[0], now)
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         sub = self.subs[0].fired(state.subs[0], now)
@@ -130,12 +159,6 @@ class RepeatedlyNode(_CompositeNode):
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return self.subs[0].needs_end_of_window_timer(state.subs[0])
-
-    def because(self, state: TriggerState, now: Now) -> str:
-        return f"{self.name}[{self.subs[0].because(state.subs[0], now)}]"
-
-    def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        return self.subs[0].waits_for(state.subs[0], now)
 
     def _role(self, index: int) -> str:
         return "repeated"
@@ -227,17 +250,13 @@ class AfterAllNode(_ChildrenNode):
         return None if None in waits else _joined(" and ", waits)
 
 
-class AfterEachNode(_ChildrenNode):
+class AfterEachNode(_InTurnNode, _ChildrenNode):
     def _current(self, state: TriggerState) -> int:
         return next((index for index, sub in enumerate(state.subs) if not sub.finished), 0)
 
     def _is_notified(self, state: TriggerState, index: int) -> bool:
         # Windows that merge may go back to an earlier child, so all of them get elements.
         return self.merging or index == self._current(state)
-
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        index = self._current(state)
-        return self.subs[index].ready(state.subs[index], now)
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         index = self._current(state)
@@ -258,17 +277,6 @@ class AfterEachNode(_ChildrenNode):
             else:
                 subs.append(state.subs[index].cleared())
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
-
-    def because(self, state: TriggerState, now: Now) -> str:
-        index = self._current(state)
-        return f"{self.name}[{self.subs[index].because(state.subs[index], now)}]"
-
-    def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        index = self._current(state)
-        return self.subs[index].waits_for(state.subs[index], now)
-
-    def _is_active(self, state: TriggerState, index: int) -> bool:
-        return index == self._current(state)
 
 
 class OrFinallyNode(_ChildrenNode):
@@ -302,3 +310,39 @@ def _joined(word: str, waits: Sequence[str | None]) -> str | None:
         word.join(f"({hope})" if len(hopes) > 1 and other in hope else hope for hope in hopes)
         or None
     )
+
+
+_LEAVES: Final[Mapping[type[spec.Trigger], Callable[[Any], TriggerNode]]] = {
+    spec.DefaultTrigger: lambda trigger: leaves.DefaultNode("DefaultTrigger"),
+    spec.AfterProcessingTime: leaves.AfterTimeNode,
+    spec.AfterSynchronizedProcessingTime: leaves.AfterTimeNode,
+    spec.AfterCount: leaves.AfterCountNode,
+    spec.Never: lambda trigger: leaves.ConstantNode("Never", False),
+    spec.Always: lambda trigger: leaves.ConstantNode("Always", True),
+    CustomTrigger: CustomTriggerNode,
+}
+_COMPOSITES: Final[Mapping[type[spec.Trigger], type[TriggerNode]]] = {
+    spec.Repeatedly: RepeatedlyNode,
+    spec.AfterFirst: AfterFirstNode,
+    spec.AfterAll: AfterAllNode,
+    spec.AfterEach: AfterEachNode,
+    spec.OrFinally: OrFinallyNode,
+}
+
+
+def node_of(trigger: spec.Trigger, merging: bool) -> TriggerNode:
+    """The running form of a trigger."""
+    if isinstance(trigger, spec.AfterWatermark):
+        if not trigger.children:
+            return leaves.AfterEndOfWindowNode("AfterWatermark")
+        parts = [trigger.early or spec.Never(), *([trigger.late] if trigger.late else [])]
+        subs = [node_of(part, merging) for part in parts]
+        return AfterWatermarkNode("AfterWatermark", subs, merging)
+    for cls, leaf in _LEAVES.items():
+        if isinstance(trigger, cls):
+            return leaf(trigger)
+    composite = _COMPOSITES.get(type(trigger))
+    if composite is None:
+        raise UnsupportedError(f"the reference machine does not know the trigger {trigger!r}")
+    subs = [node_of(child, merging) for child in trigger.children]
+    return composite(type(trigger).__name__, subs, merging)

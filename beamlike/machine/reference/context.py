@@ -6,15 +6,18 @@ effects go, and where new elements hold the output watermark.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
-from beamlike.machine.failures import FunctionFailure, OnFailure
-from beamlike.machine.reference.running import Now, TriggerFailed, TriggerNode
+from beamlike.machine.failures import FunctionFailure, OnFailure, OnFailureLike
+from beamlike.machine.reference.composites import node_of
+from beamlike.machine.reference.running import Now, TriggerFailed
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.combine import CombineFn
-from beamlike.model.options import TimestampCombiner
+from beamlike.model.combine.isolated import isolated
+from beamlike.model.options import TimestampCombiner, option
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.trigger_analysis import minds_stale_processing_timers
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
@@ -39,40 +42,52 @@ class Failed(Exception):
         self.arrivals = arrivals
 
 
-class Rules(Protocol):
-    """What every step of a grouping keeps to."""
+class Rules:
+    """What every step of a grouping keeps to.
 
-    strategy: WindowingStrategy
-    combine: CombineFn
-    trigger: TriggerNode
-    needs_clock: bool
-    keeps_processing_timers: bool
-    needs_event_time_timers: bool
-    merging_fn: MergingWindowFn | None
-    needs_sizes: bool
-    on_error: OnFailure
-    drops_failures: bool
+    Args:
+        strategy: Windows, trigger, lateness and pane rules.
+        combine: How a pane's elements become its value.
+        on_error: What to do when a method of the window function or of ``combine`` raises:
+            ``"fail"`` or ``"drop"``. Dropping leaves everything else as if the elements that it
+            raised for had never come. A pane whose value cannot be had is not emitted, and its
+            elements wait for the next one; if there is none, they are dropped.
+
+    Raises:
+        WindowingError: ``on_error`` is neither.
+    """
+
+    def __init__(
+        self,
+        strategy: WindowingStrategy,
+        combine: CombineFn,
+        on_error: OnFailureLike = OnFailure.FAIL,
+    ) -> None:
+        self.strategy = strategy
+        self.combine = isolated(combine)
+        self.on_error = option(OnFailure, on_error, "on_error")
+        self.drops_failures = self.on_error is OnFailure.DROP
+        window_fn = strategy.window_fn
+        # As in Beam Java a trigger depends on whether the window function merges, not on whether
+        # the grouping does: triggers of windows that merged before keep the state of merging ones.
+        self.trigger = node_of(strategy.trigger, window_fn.is_merging)
+        self.needs_clock = strategy.trigger.needs_clock
+        self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
+        self.needs_event_time_timers = any(node.waits_for_watermark for node in self.trigger.walk())
+        merges = strategy.is_merging
+        self.merging_fn = window_fn if merges and isinstance(window_fn, MergingWindowFn) else None
+        self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
 
 
 class StepContext:
     """The working copy. ``effects`` and ``trace`` are in the order in which things happened."""
 
     def __init__(self, rules: Rules, state: KeyState, *, tracing: bool) -> None:
-        self.strategy = rules.strategy
-        self.combine = rules.combine
-        self.trigger = rules.trigger
-        self.needs_clock = rules.needs_clock
-        self.keeps_processing_timers = rules.keeps_processing_timers
-        self.needs_event_time_timers = rules.needs_event_time_timers
-        self.merging_fn = rules.merging_fn
-        self.needs_sizes = rules.needs_sizes
-        self.on_error = rules.on_error
-        self.drops_failures = rules.drops_failures
-        self.watermark = state.watermark
-        self.clock = state.clock
+        self.rules, self.strategy = rules, rules.strategy
+        self.combine, self.trigger = rules.combine, rules.trigger
+        self.before, self.windows = state, dict(state.windows)
+        self.watermark, self.clock = state.watermark, state.clock
         self.output_watermark = state.output_watermark
-        self.before = state
-        self.windows = dict(state.windows)
         self.effects: list[Effect] = []
         self.trace: list[TraceEvent] = []
         self.tracing = tracing
@@ -95,8 +110,8 @@ class StepContext:
 
     def size_of(self, arrivals: Iterable[Arrival]) -> int:
         """What elements count for in the size of a window; 0 if windows have none."""
-        window_fn = self.merging_fn
-        if not self.needs_sizes or window_fn is None:
+        window_fn = self.rules.merging_fn
+        if not self.rules.needs_sizes or window_fn is None:
             return 0
         return sum(
             count_of((item,)) * window_fn.size_of(window)
@@ -148,16 +163,13 @@ class StepContext:
 
         Nothing of it is lost: it waits for what comes next, at the latest for its expiry, at which
         no trigger is asked.
-
-        Raises:
-            UserFunctionError: That is to be reported as an error.
         """
         before, (effects, events) = self.windows.get(window), self.savepoint()
         try:
             yield
         except TriggerFailed as failed:
             failure = FunctionFailure(failed.function, failed.cause, (), window)
-            if not self.drops_failures:
+            if not self.rules.drops_failures:
                 self.fail(failure)
             del self.effects[effects:], self.trace[events:]
             if before is not None:
@@ -171,10 +183,11 @@ class StepContext:
 
     def processing_timers(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
         """The processing-time timers of a window after a bundle or a firing."""
-        if not self.needs_clock:
+        if not self.rules.needs_clock:
             return ()
         targets = {target for target in self.trigger.targets(trigger) if target >= self.clock}
-        return tuple(sorted(targets.union(pending) if self.keeps_processing_timers else targets))
+        keeps_stale = self.rules.keeps_processing_timers
+        return tuple(sorted(targets.union(pending) if keeps_stale else targets))
 
     def hold(self, window: Window, held: int | None, arrived: Iterable[Item]) -> int | None:
         """Where the new elements keep the output watermark, so that their pane is on time.

@@ -10,6 +10,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.machine.events import Element
 from beamlike.machine.reference.running import Blamed, Now, States, TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
@@ -76,14 +77,14 @@ class CustomTriggerNode(TriggerNode):
             )
         return kept
 
-    def _wrong(self, what: str) -> TriggerFailed:
-        return TriggerFailed(self.name, TriggerError(what))
+    def _wrong(self, problem: str) -> TriggerFailed:
+        return TriggerFailed(self.name, TriggerError(problem))
 
     def _ask(
-        self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
+        self, method: Callable[Given, Answer], *args: Given.args, **kwargs: Given.kwargs
     ) -> Answer:
         try:
-            return method(*args, **more)
+            return method(*args, **kwargs)
         except USER_RAISED as cause:
             raise TriggerFailed(f"{self.name}.{method.__name__}", cause) from cause
 
@@ -106,12 +107,14 @@ class CustomTriggerNode(TriggerNode):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         kept, now = self.kept(state), self._seen(now)
         try:
-            of_elements = ((self._coarse(e.timestamp), e.value) for e in now.elements)
-            arrived = self.trigger.arrived(count, of_elements)
-            kept = self.trigger.on_elements(kept, arrived, now)
+            kept = self._grown(kept, count, now.elements, now)
         except USER_RAISED as cause:
             kept = self._one_by_one(kept, count, now, cause)
         return self.saved(kept, finished=state.finished)
+
+    def _grown(self, kept: Any, count: int, elements: Iterable[Element], now: Now) -> Any:
+        of_elements = ((self._coarse(element.timestamp), element.value) for element in elements)
+        return self.trigger.on_elements(kept, self.trigger.arrived(count, of_elements), now)
 
     def _one_by_one(self, kept: Any, count: int, now: Now, together: UserRaised) -> Any:
         """The same, with an eye on each element.
@@ -125,9 +128,7 @@ class CustomTriggerNode(TriggerNode):
             raise TriggerFailed(f"{self.name}.{self.trigger.asked}", together) from together
         for element in elements:
             try:
-                of_element = ((self._coarse(element.timestamp), element.value),)
-                arrived = self.trigger.arrived(1, of_element)
-                kept = self.trigger.on_elements(kept, arrived, now)
+                kept = self._grown(kept, 1, (element,), now)
             except USER_RAISED as cause:
                 raise Blamed(f"{self.name}.{self.trigger.asked}", element, cause) from cause
         return kept

@@ -54,10 +54,7 @@ def fire(work: StepContext, window: Window) -> None:
 def expire(work: StepContext, window: Window, before: int) -> None:
     """The watermark is past the window's expiry. What is left is emitted without the
     trigger, and the window is forgotten: at once, or when nothing can change it any more.
-
-    Args:
-        before: Where the watermark was before (ms).
-    """
+    ``before`` is where the watermark was."""
     state, strategy = work.windows[window], work.strategy
     retained = strategy.forgotten(window) > strategy.expiry(window)
     forgets = state.closed or work.watermark > strategy.forgotten(window)
@@ -171,7 +168,7 @@ def _suppressed(
 
 def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> FunctionFailure:
     failure = FunctionFailure.of(work.combine, method, cause, (), window)
-    if not work.drops_failures:
+    if not work.rules.drops_failures:
         work.fail(failure)
     return failure
 
@@ -200,7 +197,7 @@ def _session(work: StepContext, window: Window, state: WindowState) -> Window:
 
     The first pane of a session names it after its window. If a session with panes not yet retracted
     began with that very window and has left it (bounded sessions may overlap, and beside a closed
-    one a new one may begin), the name begins a millisecond earlier. It never ends later than its
+    one a new one may begin), the name begins a tick earlier. It never ends later than its
     session: a session whose name no window keeps has expired, and its window with it.
     """
     if state.unretracted_panes:

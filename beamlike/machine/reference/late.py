@@ -58,7 +58,7 @@ def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
 def _windows_of(work: StepContext, item: Item) -> tuple[Window, ...]:
     if isinstance(item, Lifted):
         return (item.window,)
-    windows = windows_of(item, work.strategy.window_fn, work.on_error, work.watermark)
+    windows = windows_of(item, work.strategy.window_fn, work.rules.on_error, work.watermark)
     if isinstance(windows, Drop):
         work.record_drop(windows)
         return ()
@@ -80,7 +80,7 @@ class _NearestSessions:
         return self._known[window]
 
     def _ask(self, window: Window, element: Item) -> IntervalWindow | None:
-        window_fn = self._work.merging_fn
+        window_fn = self._work.rules.merging_fn
         if window_fn is None or not isinstance(window, IntervalWindow):
             return None
         into: IntervalWindow | None = window
@@ -88,12 +88,12 @@ class _NearestSessions:
             try:
                 plan = (
                     window_fn.merge_sized({**self._live, window: window_fn.size_of(window)})
-                    if self._work.needs_sizes
+                    if self._work.rules.needs_sizes
                     else window_fn.merge(iter({*self._live, window}))
                 )
                 into = next((merge.into for merge in plan if window in merge.sources), None)
             except USER_RAISED as cause:
-                if not self._work.drops_failures:
+                if not self._work.rules.drops_failures:
                     self._work.fail(
                         FunctionFailure.of(window_fn, "merge", cause, (element,), window)
                     )

@@ -54,8 +54,8 @@ class AfterEndOfWindowNode(DefaultNode):
 
     def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
         # A part that has not fired has data that was in no on-time pane yet.
-        done = all(part.finished for part in parts) and now.end_reached
-        return TriggerState(finished=done)
+        finished = all(part.finished for part in parts) and now.end_reached
+        return TriggerState(finished=finished)
 
 
 class AfterTimeNode(TriggerNode):
@@ -123,8 +123,8 @@ class AfterCountNode(TriggerNode):
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
         came = state.value or 0
-        more = self.count - came
-        return f"{more} more element{'s' * (more != 1)} ({came} of {self.count})"
+        missing = self.count - came
+        return f"{missing} more element{'s' * (missing != 1)} ({came} of {self.count})"
 
 
 class ConstantNode(_ForgetfulNode):

@@ -9,25 +9,15 @@ from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.running import TriggerFailed
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.options import TimestampCombiner
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.safe_text import USER_RAISED, UserRaised
 
 
-def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
-    """What merges the windows of a grouping; None if they stay as they are."""
-    window_fn = strategy.window_fn
-    return window_fn if strategy.is_merging and isinstance(window_fn, MergingWindowFn) else None
-
-
 def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
-    """Merge live windows and arriving ones; returns the window that each merged into.
-
-    Raises:
-        Failed: A function of the user's raised, for the arrivals that caused the merge.
-    """
-    window_fn = work.merging_fn
+    """Merge live windows and arriving ones, unless that is `Failed`; returns the window that each
+    merged into."""
+    window_fn = work.rules.merging_fn
     if window_fn is None or not arrivals:
         return {}
     if len(arrivals) == 1 and not work.windows:
@@ -62,15 +52,12 @@ def _plan(
         # Live windows have merged already, so an arriving one causes the failure. Each is tried
         # with them; if none fails alone, they fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
-        blamed = [
-            (arrival, alone[arrival[0]] or cause) for arrival in arrivals if alone[arrival[0]]
+        failures = [
+            (arrival, FunctionFailure.of(window_fn, "merge", why, (arrival[1],), arrival[0]))
+            for arrival in arrivals
+            if (why := alone[arrival[0]]) is not None
         ]
-        if blamed:
-            failures = [
-                (one, FunctionFailure.of(window_fn, "merge", why, (one[1],), one[0]))
-                for one, why in blamed
-            ]
-        else:
+        if not failures:
             together = FunctionFailure.of(window_fn, "merge", cause, [item for _, item in arrivals])
             failures = [(arrival, together) for arrival in arrivals]
         raise Failed(failures) from cause
@@ -80,8 +67,8 @@ def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
     live = work.live()
-    arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
-    if work.needs_sizes:
+    arriving = [(window, item) for window, item in arrivals if isinstance(window, IntervalWindow)]
+    if work.rules.needs_sizes:
         sizes = {window: work.windows[window].size for window in live}
         for window, item in arriving:
             sizes[window] = sizes.get(window, 0) + work.size_of(((window, item),))
@@ -113,7 +100,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     }
     merged = list(parts.values())
     accumulator = None
-    own = parts.get(into)
+    before = parts.get(into)
     callers = [arrival for arrival in arrivals if arrival[0] in merge.sources]
     try:
         if merged:
@@ -122,14 +109,14 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             accumulator = work.combine.merge(accumulator, part.accumulator)
         if len(merged) > 1:
             accumulator = work.combine.compact(accumulator)
-        trigger = work.trigger.start() if own is None else own.trigger
+        trigger = work.trigger.start() if before is None else before.trigger
         if parts:
             trigger = work.trigger.on_merge(trigger, [part.trigger for part in merged], now)
-        timers = own.processing_timers if own else ()
+        timers = before.processing_timers if before else ()
         timers = work.processing_timers(timers, trigger) if parts else ()
         waits_for_end = not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)
     except USER_RAISED as cause:
-        if work.drops_failures and not callers:
+        if work.rules.drops_failures and not callers:
             return False
         items = [item for _, item in callers]
         if isinstance(cause, TriggerFailed):
@@ -148,10 +135,10 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
         accumulator=accumulator,
         new_elements=sum(part.new_elements for part in merged),
         element_hold=_merged_hold(work, into, merged),
-        end_timer_set=(own is not None and own.end_timer_set) or waits_for_end,
+        end_timer_set=(before is not None and before.end_timer_set) or waits_for_end,
         processing_timers=timers,
         # History belongs to a window's bounds: a session that outgrew them starts anew.
-        last_pane=own.last_pane if own else None,
+        last_pane=before.last_pane if before else None,
         unretracted_panes=tuple(pane for part in merged for pane in part.unretracted_panes),
         size=sum(part.size for part in merged),
     )

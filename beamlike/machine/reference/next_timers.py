@@ -12,11 +12,11 @@ class NextTimers(NamedTuple):
     """When a key needs its next step: once the clock in question is strictly past this."""
 
     event: int | None
-    """Earliest event time (ms), None if no watermark will change anything."""
+    """Earliest event time, None if no watermark will change anything."""
     clock: int | None
-    """Earliest processing time (ms), None if no clock will."""
+    """Earliest processing time, None if no clock will."""
     side: int | None = None
-    """Earliest event time (ms) by the side input's own watermark, None if that changes nothing."""
+    """Earliest event time by the side input's own watermark, None if that changes nothing."""
 
     def event_due(self, watermark: int) -> bool:
         """Whether the watermark is strictly past the earliest event time."""

@@ -166,12 +166,12 @@ class TriggerNode(ABC):
         return False
 
     def targets(self, state: TriggerState) -> Iterator[int]:
-        """The processing times (ms) it waits for; each is due once the clock is past it."""
+        """The processing times it waits for; each is due once the clock is past it."""
         for sub, sub_state in self.pairs(state):
             yield from sub.targets(sub_state)
 
     def event_time_timers(self, state: TriggerState) -> Iterator[int]:
-        """The event times (ms) it waits for, besides the end of the window; each is due once the
+        """The event times it waits for, besides the end of the window; each is due once the
         watermark is past it."""
         for sub, sub_state in self.pairs(state):
             yield from sub.event_time_timers(sub_state)
@@ -231,10 +231,6 @@ class TriggerNode(ABC):
         """What child ``index`` is called below this node."""
         return str(index + 1)
 
-    def view(self, state: TriggerState, now: Now) -> TriggerView:
-        """The whole tree, described."""
-        return self._view(state, now, self.name, is_root=True, is_active=True)
-
     def _wait(
         self, state: TriggerState, now: Now, ready: bool, *, is_root: bool, is_active: bool
     ) -> str:
@@ -246,9 +242,11 @@ class TriggerNode(ABC):
             return "the next element: it is ready" if is_root else "nothing more: it is ready"
         return self.waits_for(state, now) or "nothing: it can never fire"
 
-    def _view(
-        self, state: TriggerState, now: Now, path: str, *, is_root: bool, is_active: bool
+    def view(
+        self, state: TriggerState, now: Now, path: str | None = None, *, is_active: bool = True
     ) -> TriggerView:
+        """The whole tree, described; ``path`` is where this is only a part of one."""
+        is_root, path = path is None, path or self.name
         is_active = is_active and not state.finished
         ready = False
         try:
@@ -257,11 +255,10 @@ class TriggerNode(ABC):
         except TriggerFailed as failed:
             waits_for = f"the expiry of its window: {failed}"
         subs = tuple(
-            sub._view(
+            sub.view(
                 state.subs[index],
                 now,
                 f"{path}.{self._role(index)}",
-                is_root=False,
                 is_active=is_active and self._is_active(state, index),
             )
             for index, sub in enumerate(self.subs)

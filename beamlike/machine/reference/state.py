@@ -1,7 +1,5 @@
 """What the reference machine remembers about one key. Frozen values with a card per field.
 
-Instants are in ticks of the strategy's resolution: milliseconds, unless it counts finer.
-
 Timers are not here: `beamlike.machine.reference.next_timers` derives them.
 """
 
@@ -144,11 +142,11 @@ class KeyState:
 
     @property
     def side(self) -> int:
-        """The watermark of the side input (ticks): of all inputs until it is reported apart."""
+        """The watermark of the side input: of all inputs until it is reported apart."""
         return self.watermark if self.side_watermark is None else self.side_watermark
 
     def side_after(self, move: AdvanceWatermark) -> int | None:
-        """The watermark of the side input (ticks) after a move; None until it is reported apart."""
+        """The watermark of the side input after a move; None until it is reported apart."""
         if move.side is None and self.side_watermark is not None:
             return max(self.side_watermark, move.to)
         return move.side
@@ -170,7 +168,7 @@ class KeyState:
         """The same key after a step that ended with these clocks and windows.
 
         Args:
-            side: The watermark of the side input (ticks); None: it has not changed.
+            side: The watermark of the side input; None: it has not changed.
         """
         output = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
         side = self.side_watermark if side is None else side
@@ -178,7 +176,7 @@ class KeyState:
 
 
 def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
-    """Where the windows of a key hold its output watermark (ticks); None if nothing does."""
+    """Where the windows of a key hold its output watermark; None if nothing does."""
     held = None
     for window in windows.values():
         hold = window.element_hold
@@ -188,7 +186,7 @@ def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
 
 
 def earliest_correction(state: KeyState, lateness: int) -> int | None:
-    """Where panes that may still be withdrawn hold back what comes after the grouping (ticks).
+    """Where panes that may still be withdrawn hold back what comes after the grouping.
 
     A pane is withdrawn with the timestamp it had, maybe long after: a session that grows has its
     next pane at its new end. The next grouping must still know the window of that timestamp, and
@@ -197,10 +195,10 @@ def earliest_correction(state: KeyState, lateness: int) -> int | None:
     """
     held = [
         pane.timestamp + lateness
-        for window, each in state.windows.items()
-        if each.unretracted_panes and not each.closed
+        for window, remembered in state.windows.items()
+        if remembered.unretracted_panes and not remembered.closed
         # An expired session is retained for those that merge with it, and fires no more itself.
         if state.watermark <= window.max_timestamp + lateness
-        for pane in each.unretracted_panes
+        for pane in remembered.unretracted_panes
     ]
     return min(held, default=None)

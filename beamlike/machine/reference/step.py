@@ -14,7 +14,6 @@ from typing import assert_never
 
 import attrs
 
-from beamlike.errors import WatermarkError
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -24,58 +23,21 @@ from beamlike.machine.events import (
     Event,
     Item,
     OnEvent,
-    going_back,
+    refuse_going_back,
 )
-from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.adding import add
-from beamlike.machine.reference.context import Arrival, Failed, StepContext
+from beamlike.machine.reference.context import Arrival, Failed, Rules, StepContext
 from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
-from beamlike.machine.reference.merging import merge_windows, merging_fn
+from beamlike.machine.reference.merging import merge_windows
 from beamlike.machine.reference.next_timers import NextTimers, next_timers
 from beamlike.machine.reference.state import KeyState, WindowState, earliest_correction
-from beamlike.machine.reference.triggers import node_of
-from beamlike.model.combine import CombineFn
-from beamlike.model.combine.isolated import isolated
-from beamlike.model.options import AccumulationMode, option
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.trigger_analysis import minds_stale_processing_timers
+from beamlike.model.options import AccumulationMode
 from beamlike.model.windows import Window, bounds
 
 
-class Grouping:
-    """A windowed, triggered grouping of one key's elements, as a pure machine.
-
-    Args:
-        strategy: Windows, trigger, lateness and pane rules.
-        combine: How a pane's elements become its value.
-        on_error: What to do when a method of the window function or of ``combine`` raises:
-            ``"fail"`` or ``"drop"``. Dropping leaves everything else as if the elements that it
-            raised for had never come. A pane whose value cannot be had is not emitted, and its
-            elements wait for the next one; if there is none, they are dropped.
-
-    Raises:
-        WindowingError: ``on_error`` is neither.
-    """
-
-    def __init__(
-        self,
-        strategy: WindowingStrategy,
-        combine: CombineFn,
-        on_error: OnFailureLike = OnFailure.FAIL,
-    ) -> None:
-        self.strategy = strategy
-        self.combine = isolated(combine)
-        self.on_error = option(OnFailure, on_error, "on_error")
-        self.drops_failures = self.on_error is OnFailure.DROP
-        # As in Beam Java a trigger depends on whether the window function merges, not on whether
-        # the grouping does: triggers of windows that merged before keep the state of merging ones.
-        self.trigger = node_of(strategy.trigger, strategy.window_fn.is_merging)
-        self.needs_clock = strategy.trigger.needs_clock
-        self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
-        self.needs_event_time_timers = any(node.waits_for_watermark for node in self.trigger.walk())
-        self.merging_fn = merging_fn(strategy)
-        self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
+class Grouping(Rules):
+    """A windowed, triggered grouping of one key's elements, as a pure machine; see `Rules`."""
 
     def step(
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
@@ -84,7 +46,6 @@ class Grouping:
 
         Args:
             state: Left as it is.
-            event: What happens.
             on_event: Called with each `TraceEvent`, in order, at the end of the step.
 
         Raises:
@@ -119,8 +80,8 @@ class Grouping:
         return self.strategy.accumulation is AccumulationMode.RETRACTING
 
     def earliest_correction(self, state: KeyState) -> int | None:
-        """Where panes that may still be withdrawn hold back what comes after (ms); None: nowhere.
-        See `beamlike.machine.reference.state.earliest_correction`."""
+        """Where panes that may still be withdrawn hold back what comes after; None: nowhere. See
+        `beamlike.machine.reference.state.earliest_correction`."""
         return earliest_correction(state, self.strategy.allowed_lateness)
 
 
@@ -194,7 +155,7 @@ def _drop_late_after_merging(
 
 def _without(work: StepContext, arrivals: Sequence[Arrival], failed: Failed) -> list[Arrival]:
     """The arrivals but for those that a function of the user's raised for, which are dropped."""
-    if not work.drops_failures:
+    if not work.rules.drops_failures:
         work.fail(failed.arrivals[0][1])
     for (window, item), failure in failed.arrivals:
         work.drop(item, window, DropReason.FAILED, failure=failure)
@@ -207,9 +168,7 @@ def _without(work: StepContext, arrivals: Sequence[Arrival], failed: Failed) -> 
 
 
 def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
-    refusal = going_back(move, work.watermark)
-    if refusal is not None:
-        raise WatermarkError(refusal)
+    refuse_going_back(move, work.watermark)
     before, work.watermark = work.watermark, move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
@@ -225,30 +184,22 @@ def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
 
 
 def _passes_event_time_timer(work: StepContext, state: WindowState, before: int) -> bool:
-    """Whether the watermark has passed an event time that the trigger waits for, other than the
-    end of the window; ``before`` is where it was (ms)."""
-    if not work.needs_event_time_timers or state.closed:
+    """Whether the watermark has passed an event time that the trigger waits for, other than the end
+    of the window; ``before`` is where it was."""
+    if not work.rules.needs_event_time_timers or state.closed:
         return False
-    return any(
-        before <= event_time_timer < work.watermark
-        for event_time_timer in work.trigger.event_time_timers(state.trigger)
-    )
+    timers = work.trigger.event_time_timers(state.trigger)
+    return any(before <= timer < work.watermark for timer in timers)
 
 
 def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
-    refusal = going_back(move, work.clock)
-    if refusal is not None:
-        raise WatermarkError(refusal)
+    refuse_going_back(move, work.clock)
     work.clock = move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
-        if not any(processing_timer < move.to for processing_timer in state.processing_timers):
+        future = tuple(timer for timer in state.processing_timers if timer >= move.to)
+        if len(future) == len(state.processing_timers):
             continue
-        future = tuple(
-            processing_timer
-            for processing_timer in state.processing_timers
-            if processing_timer >= move.to
-        )
         work.windows[window] = attrs.evolve(state, processing_timers=future)
         with work.unless_trigger_fails(window):
             _fire_if_ready(work, window)

@@ -16,12 +16,10 @@ class Timer:
     """A timer of a key and window, or a family of them. See `beamlike.model.stateful.TimerControl`.
 
     Args:
-        spec: Which one.
-        live: Its window.
-        now: Where its clock stands (ms).
-        given_at: The event time (ms) of the element, or the output timestamp of the timer, that the
+        now: Where its clock stands.
+        given_at: The event time of the element, or the output timestamp of the timer, that the
             function is called for.
-        skew: How far before that an output timestamp may be (ms).
+        skew: How far before that an output timestamp may be.
     """
 
     def __init__(
@@ -32,13 +30,13 @@ class Timer:
 
     @property
     def latest(self) -> int | None:
-        """The last instant that it may be set to (ms); None if any will do."""
+        """The last instant that it may be set to; None if any will do."""
         return self._live.expiry if self.spec.is_event_time else None
 
     def set(
-        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+        self, due: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
     ) -> None:
-        """Call back when its clock is past this (ms).
+        """Call back when its clock is past this.
 
         Raises:
             UserStateError: The instant, or the output timestamp, is after the expiry of the window,
@@ -48,12 +46,12 @@ class Timer:
         if output_timestamp is not None:
             output = self._checked(output_timestamp)
         elif holds:
-            output = at if self.spec.is_event_time else self._given_at
-        if self.spec.is_event_time and at > self._live.expiry:
-            raise UserStateError(self._too_late("a firing timestamp", at))
+            output = due if self.spec.is_event_time else self._given_at
+        if self.spec.is_event_time and due > self._live.expiry:
+            raise UserStateError(self._too_late("a firing timestamp", due))
         if output is not None and output > self._live.expiry:
             raise UserStateError(self._too_late("an output timestamp", output))
-        self._live.set_timer(self.spec, tag, (at, output))
+        self._live.set_timer(self.spec, tag, (due, output))
 
     def clear(self, tag: str = "") -> None:
         """Do not call back."""
@@ -72,13 +70,13 @@ class Timer:
             "allowed_timestamp_skew of the DoFn"
         )
 
-    def _too_late(self, what: str, at: int) -> str:
+    def _too_late(self, noun: str, instant: int) -> str:
         domain = "an event-time" if self.spec.is_event_time else "a processing-time"
         unit = self._live.unit
         show, window = unit.show_instant, unit.show_window(self._live.window)
         return (
-            f"Attempted to set {domain} timer {self.spec.name!r} with {what} of "
-            f"{show(at)} that is after the expiration of window {window}, "
+            f"Attempted to set {domain} timer {self.spec.name!r} with {noun} of "
+            f"{show(instant)} that is after the expiration of window {window}, "
             f"{show(self._live.expiry)}; set it to an instant before that, or do not set "
             "it"
         )
@@ -90,11 +88,9 @@ class LiveWindow:
     States are read from what was saved when the function asks for them.
 
     Args:
-        fn: The function.
-        expiry: The last instant (ms) at which its timers of event time may fire.
+        expiry: The last instant at which its timers of event time may fire.
         saved: What was remembered.
         on_set: Called with the window and each timer that is set.
-        unit: What instants count.
     """
 
     def __init__(
@@ -139,13 +135,8 @@ class LiveWindow:
 
     def saved(self) -> Saved:
         """What is to be remembered."""
-        cells = dict(self._saved)
-        for name, cell in self._cells.items():
-            value = cell.saved()
-            if value is None:
-                cells.pop(name, None)
-            else:
-                cells[name] = value
+        saved = {**self._saved, **{name: cell.saved() for name, cell in self._cells.items()}}
+        cells = {name: value for name, value in saved.items() if value is not None}
         return Saved(self.key, cells, dict(self.timers), tuple(self.waiting))
 
 
@@ -153,24 +144,13 @@ class FunctionCall:
     """What a function may reach in one call. See `beamlike.model.stateful.UserStates`.
 
     Args:
-        live: The window.
-        timestamp: The event time (ms) of the element, or the output timestamp of the timer.
-        watermark: The input watermark (ms).
-        clock: Processing time (ms).
+        timestamp: The event time of the element, or the output timestamp of the timer.
     """
 
     def __init__(self, live: LiveWindow, timestamp: int, watermark: int, clock: int) -> None:
-        self.key, self.window = live.key, live.window
+        self.key, self.window, self.state = live.key, live.window, live.state
         self._live, self._timestamp = live, timestamp
         self._watermark, self._clock = watermark, clock
-
-    def state(self, spec: StateSpec) -> Any:
-        """A state of the key and window, see `beamlike.machine.userstate.cells`.
-
-        Raises:
-            UserStateError: The function does not declare it.
-        """
-        return self._live.state(spec)
 
     def timer(self, spec: TimerSpec) -> Timer:
         """A timer of the key and window.
@@ -187,9 +167,9 @@ class FunctionCall:
         return Timer(declared, self._live, now, self._timestamp, skew)
 
 
-def _undeclared(what: str, name: str, known: list[str]) -> str:
+def _undeclared(noun: str, name: str, known: list[str]) -> str:
     declared = ", ".join(map(repr, known)) or "none"
     return (
-        f"the {what} {name!r} is not declared; the function declares: {declared}; ask for it with "
+        f"the {noun} {name!r} is not declared; the function declares: {declared}; ask for it with "
         "a parameter of process or of a callback"
     )

@@ -8,6 +8,7 @@ Source: Beam Java ``org.apache.beam.sdk.state``; Beam Python ``userstate.Runtime
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from beamlike.errors import CoderError, UserStateError
@@ -52,29 +53,22 @@ class Cell(Generic[Spec]):
         """Nothing: what is in a state is here already. Source: Beam ``readLater``."""
 
     def _encoded(self, value: Any, coder: Coder | None = None) -> bytes:
-        return encoded(self.spec, coder or self.spec.coder, value)
-
-
-def encoded(spec: StateSpec, coder: Coder, value: Any) -> bytes:
-    """A value of a state as bytes.
-
-    Raises:
-        CoderError: The coder cannot take it.
-    """
-    try:
-        made = coder.encode(value)
-    except USER_RAISED as cause:
-        raise CoderError(
-            f"{coder} of the state {spec.name!r} cannot take {safe_repr(value)}: "
-            f"{problem_of(cause)}; declare a coder that fits its values"
-        ) from cause
-    if type(made) is not bytes:
-        raise CoderError(
-            f"{coder} of the state {spec.name!r} must make bytes, and made {short_repr(made)} "
-            f"of {safe_repr(value)}; "
-            "declare a coder that fits its values"
-        )
-    return made
+        """A value as bytes, unless its coder cannot take it."""
+        coder = coder or self.spec.coder
+        whose = f"{coder} of the state {self.spec.name!r}"
+        try:
+            blob = coder.encode(value)
+        except USER_RAISED as cause:
+            raise CoderError(
+                f"{whose} cannot take {safe_repr(value)}: {problem_of(cause)}; declare a coder "
+                "that fits its values"
+            ) from cause
+        if type(blob) is not bytes:
+            raise CoderError(
+                f"{whose} must make bytes, and made {short_repr(blob)} of {safe_repr(value)}; "
+                "declare a coder that fits its values"
+            )
+        return blob
 
 
 class ValueCell(Cell[ReadModifyWriteStateSpec]):
@@ -196,13 +190,13 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
     def add(self, value: tuple[Any, Any]) -> None:
         """One more pair of an instant and a value."""
         try:
-            at, given = value
+            instant, item = value
         except (TypeError, ValueError):
             raise UserStateError(
                 f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
                 f"{value!r}"
             ) from None
-        insort(self._held, (self.spec.millis(at), self._encoded(given)), key=_instant)
+        insort(self._held, (self.spec.millis(instant), self._encoded(item)), key=itemgetter(0))
 
     def read(self) -> list[tuple[Any, Any]]:
         """All pairs of instant and value."""
@@ -218,17 +212,13 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
         del self._held[first:after]
 
     def _places(self, least: Any, limit: Any) -> tuple[int, int]:
-        first = bisect_left(self._held, self.spec.millis(least), key=_instant)
-        after = bisect_left(self._held, self.spec.millis(limit), key=_instant)
+        first = bisect_left(self._held, self.spec.millis(least), key=itemgetter(0))
+        after = bisect_left(self._held, self.spec.millis(limit), key=itemgetter(0))
         return first, max(first, after)
 
     def _shown(self, first: int, after: int) -> Iterator[tuple[Any, Any]]:
-        for at, blob in self._held[first:after]:
-            yield self.spec.shown(at), self.spec.coder.decode(blob)
-
-
-def _instant(item: tuple[int, bytes]) -> int:
-    return item[0]
+        for instant, blob in self._held[first:after]:
+            yield self.spec.shown(instant), self.spec.coder.decode(blob)
 
 
 class MapCell(_ValuesCell[MapStateSpec]):
@@ -299,11 +289,11 @@ def cell_of(spec: StateSpec, saved: Any) -> Cell[Any]:
     Raises:
         UserStateError: There is no such kind of state.
     """
-    for kind, cell in _CELLS:
-        if isinstance(spec, kind):
-            made: Cell[Any] = cell(spec)
-            made.load(saved)
-            return made
+    for spec_class, cell in _CELLS:
+        if isinstance(spec, spec_class):
+            loaded: Cell[Any] = cell(spec)
+            loaded.load(saved)
+            return loaded
     raise UserStateError(
         f"{spec!r} is no state that beamlike knows; declare one of userstate, such as "
         "ReadModifyWriteStateSpec"

@@ -11,6 +11,7 @@ Source: Beam Java ``StatefulParDoEvaluatorFactory`` of the direct runner, ``Time
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, Protocol
 
 from beamlike.errors import UserFunctionError, UserStateError, because_of
@@ -42,13 +43,13 @@ _Answer = Callable[[FunctionCall], Iterable[tuple[str, Windowed]]]
 class _Due(NamedTuple):
     """Something that is due; these sort in the order in which it happens."""
 
-    at: int
+    instant: int
     output: int
     tag: str
     name: str
     start: int
     end: int
-    what: str = _TIMER
+    event: str = _TIMER
 
 
 class StatefulRules(Protocol):
@@ -61,9 +62,9 @@ class StatefulRules(Protocol):
     tagged: bool
 
 
-def next_event(rules: StatefulRules, saved: Saved, window: Window) -> int:
+def next_event(machine: StatefulRules, saved: Saved, window: Window) -> int:
     """The instant of event time that the watermark has to pass for the window to be asked."""
-    fn, lateness, unit = rules.fn, rules.allowed_lateness, rules.resolution
+    fn, lateness, unit = machine.fn, machine.allowed_lateness, machine.resolution
     last = expiry(window, lateness, unit)
     # No watermark is past the end of time.
     event = unit.end_of_time if fn.outlasts_input and saved.timers else last + GC_DELAY
@@ -75,23 +76,23 @@ def next_event(rules: StatefulRules, saved: Saved, window: Window) -> int:
 def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int | None:
     """When the first of the elements that wait has its turn; ``last`` is when their window
     expires."""
-    first = min((at for at, _ in waiting), default=None)
+    first = min((timestamp for timestamp, _ in waiting), default=None)
     return None if first is None else min(first + lateness, last)
 
 
 def end_hold(fn: StatefulFn, window: Window) -> int | None:
-    """Where a window itself holds the output watermark (ms): what its end brings out is in time."""
+    """Where a window itself holds the output watermark: what its end brings out is in time."""
     return window.max_timestamp if fn.expires else None
 
 
 class StatefulStep:
     """A step of one key; ``state`` is what is remembered of it."""
 
-    def __init__(self, rules: StatefulRules, state: KeyState, watermark: int, clock: int) -> None:
-        self._rules, self._fn = rules, rules.fn
+    def __init__(self, machine: StatefulRules, state: KeyState, watermark: int, clock: int) -> None:
+        self._machine, self._fn = machine, machine.fn
         self._watermark, self._clock = watermark, clock
-        self._lateness, self._unit = rules.allowed_lateness, rules.resolution
-        self._on_error, self._tagged = rules.on_error, rules.tagged
+        self._lateness, self._unit = machine.allowed_lateness, machine.resolution
+        self._on_error, self._tagged = machine.on_error, machine.tagged
         # The output timestamp of a timer that nothing waits for: nothing can happen then.
         self._nowhere = self._unit.end_of_time + 1
         self._resting = dict(state.windows)
@@ -136,9 +137,9 @@ class StatefulStep:
             if window not in self._live and window not in self._resting:
                 continue
             live = self._window(window)
-            if due.what == _END:
+            if due.event == _END:
                 self._end(live, due)
-            elif due.what == _TURN:
+            elif due.event == _TURN:
                 self._take_turns(live, self._watermark)
             else:
                 self._fire(live, due)
@@ -165,7 +166,7 @@ class StatefulStep:
         if live is None:
             resting = self._resting[window]
             saved = of_state(resting)
-            first = next_event(self._rules, saved, window)
+            first = next_event(self._machine, saved, window)
             if first >= self._watermark and not any(
                 processing_timer < self._clock for processing_timer in resting.processing_timers
             ):
@@ -179,29 +180,29 @@ class StatefulStep:
             heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
         outlasts = self._fn.outlasts_input and live.timers
         if live.expiry + GC_DELAY < self._watermark and not outlasts:
-            at, output = live.expiry + GC_DELAY, window.max_timestamp
-            heappush(self._by_watermark, _Due(at, output, "", "", start, end, _END))
+            instant, output = live.expiry + GC_DELAY, window.max_timestamp
+            heappush(self._by_watermark, _Due(instant, output, "", "", start, end, _END))
 
     def _queue_timer(self, window: Window, spec: TimerSpec, tag: str, timer: SavedTimer) -> None:
-        at, output = timer
-        stands, queue = self._watermark, self._by_watermark
+        instant, output = timer
+        now, queue = self._watermark, self._by_watermark
         if not spec.is_event_time:
-            stands, queue = self._clock, self._by_clock
-        if at < stands:
+            now, queue = self._clock, self._by_clock
+        if instant < now:
             place = self._nowhere if output is None else output
-            heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
+            heappush(queue, _Due(instant, place, tag, spec.name, window.start, window.end))
 
     def _fire(self, live: LiveWindow, due: _Due) -> None:
         known, name = live.timers, (due.name, due.tag)
-        at, output = known.get(name, (None, None))
-        if (at, self._nowhere if output is None else output) != (due.at, due.output):
+        instant, output = known.get(name, (None, None))
+        if (instant, self._nowhere if output is None else output) != (due.instant, due.output):
             return  # it was cleared, or set to another instant
         del known[name]
         spec = self._fn.timers[due.name]
         is_over = live.expiry < self._watermark and not self._fn.outlasts_input
         if not spec.is_event_time and is_over:
             return  # its window has expired
-        timer = DueTimer(spec, due.tag, due.at, due.output)
+        timer = DueTimer(spec, due.tag, due.instant, due.output)
         has_no_end = self._calls_at(due) > MOST_CALLS
 
         def fire(call: FunctionCall) -> Iterable[tuple[str, Windowed]]:
@@ -214,7 +215,7 @@ class StatefulStep:
             return self._fn.fire(call, timer)
 
         tag = f" ({due.tag!r})" if due.tag else ""
-        words = f"the timer {spec.name!r}{tag} at {self._shown(due.at)}"
+        words = f"the timer {spec.name!r}{tag} at {self._unit.show_exactly(due.instant)}"
         function = self._fn.callback_words(spec)
         self._call(live, fire, due.output, function, words)
 
@@ -222,17 +223,17 @@ class StatefulStep:
         """How often the timer fired in this step since its instant went forward, this one
         included."""
         timer = (due.start, due.end, due.name, due.tag)
-        latest, calls = self._calls.get(timer, (due.at, 0))
-        calls = 1 if due.at > latest else calls + 1
-        self._calls[timer] = (max(latest, due.at), calls)
+        latest, calls = self._calls.get(timer, (due.instant, 0))
+        calls = 1 if due.instant > latest else calls + 1
+        self._calls[timer] = (max(latest, due.instant), calls)
         return calls
 
     def _take_turns(self, live: LiveWindow, until: int) -> bool:
-        """Give the elements that waited, up to an event time (ms); whether there were some."""
-        ready = sorted((it for it in live.waiting if it[0] <= until), key=lambda it: it[0])
-        live.waiting = [it for it in live.waiting if it[0] > until]
-        for at, value in ready:
-            self._give(live, Element(value, at, live.window))
+        """Give the elements that waited, up to an event time; whether there were some."""
+        ready = sorted((pair for pair in live.waiting if pair[0] <= until), key=itemgetter(0))
+        live.waiting = [pair for pair in live.waiting if pair[0] > until]
+        for timestamp, value in ready:
+            self._give(live, Element(value, timestamp, live.window))
         return bool(ready)
 
     def _end(self, live: LiveWindow, due: _Due) -> None:
@@ -241,10 +242,10 @@ class StatefulStep:
             heappush(self._by_watermark, due)  # what they have set fires before
             return
         if self._fn.expires:
-            at = live.window.max_timestamp
+            last = live.window.max_timestamp
             words = "the end of the window"
             function = self._fn.expiry_words
-            self._call(live, lambda call: self._fn.expire(call, at), at, function, words)
+            self._call(live, lambda call: self._fn.expire(call, last), last, function, words)
         self._resting.pop(live.window, None)
         del self._live[live.window]
 
@@ -252,18 +253,15 @@ class StatefulStep:
 
     def _give(self, live: LiveWindow, element: Element) -> None:
         windowed = _windowed(live, element)
-        value, time = windowed.value, element.timestamp
+        value, time, show = windowed.value, element.timestamp, self._unit.show_exactly
         self._call(
             live,
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
             self._fn.words,
-            lambda: f"the element {safe_repr(self._fn.shown(value))} at {self._shown(time)}",
+            lambda: f"the element {safe_repr(self._fn.shown(value))} at {show(time)}",
             element,
         )
-
-    def _shown(self, instant: int) -> str:
-        return f"{self._unit.show_instant(instant)} ({self._unit.to_ms(instant)} ms)"
 
     def _call(
         self,
@@ -298,8 +296,8 @@ class StatefulStep:
             if before is None:
                 raise failure(cause) from cause
             live.go_back(before)
-            given = None if element is None else _windowed(live, element)
-            instead = None if given is None else self._fn.failed(given, cause)
+            windowed = None if element is None else _windowed(live, element)
+            instead = None if windowed is None else self._fn.failed(windowed, cause)
             if instead is not None:
                 self._emit(instead)
                 return
@@ -337,9 +335,9 @@ class StatefulStep:
                 assert element is not None, "a window begins with an element"
                 value, _ = element.value
                 saved = Saved(self._fn.key_of(value), {}, {})
-            at = expiry(window, self._lateness, self._unit)
+            last = expiry(window, self._lateness, self._unit)
             live = self._live[window] = LiveWindow(
-                self._fn, window, at, saved, self._queue_timer, self._unit
+                self._fn, window, last, saved, self._queue_timer, self._unit
             )
         return live
 

@@ -10,8 +10,8 @@ TimerId = tuple[str, str]
 """The name of a timer, and the tag of one of its family; empty if it has none."""
 
 SavedTimer = tuple[int, int | None]
-"""The instant (ms) of its own clock that has to be past; and when what it brings out happens, where
-the output watermark waits (ms), None if nothing waits for it."""
+"""The instant of its own clock that has to be past; and when what it brings out happens, where the
+output watermark waits, None if nothing waits for it."""
 
 
 class Saved(NamedTuple):
@@ -26,7 +26,7 @@ class Saved(NamedTuple):
     ``timers``   each timer that is set                            when it fires; by the
                                                                    function; with the window
     ``waiting``  elements that wait to be given in order of        when the watermark is past
-                 event time: their times (ms) and values           them
+                 event time: their times and values                them
     ===========  ================================================  ==========================
 
     At rest it is the accumulator of a `WindowState`, as a plain tuple. What is derived of it stands
@@ -45,10 +45,10 @@ class Saved(NamedTuple):
         return not (self.cells or self.timers or self.waiting)
 
     def instants(self, specs: Mapping[str, TimerSpec], event_time: bool) -> Iterator[int]:
-        """What its timers of one time domain are set to (ms)."""
-        for (name, _), (at, _output) in self.timers.items():
+        """What its timers of one time domain are set to."""
+        for (name, _), (instant, _output) in self.timers.items():
             if specs[name].is_event_time is event_time:
-                yield at
+                yield instant
 
 
 def of_state(state: WindowState) -> Saved:
@@ -60,12 +60,10 @@ def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None)
     """As the machine and its hosts keep it.
 
     Args:
-        saved: What is to be remembered.
-        specs: The timers that the function declares.
-        end_hold: Where the window itself holds the output watermark (ms); None: it does not.
+        end_hold: Where the window itself holds the output watermark; None: it does not.
     """
     holds = [output for _, output in saved.timers.values() if output is not None]
-    holds += [at for at, _ in saved.waiting]
+    holds += [timestamp for timestamp, _ in saved.waiting]
     holds += [] if end_hold is None else [end_hold]
     alarm = min(saved.instants(specs, event_time=False), default=None)
     return WindowState(

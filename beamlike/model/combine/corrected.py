@@ -208,23 +208,23 @@ class Kept(CombineFn):
     def extract(self, accumulator: Items) -> Any:
         values: list[Any] = []
         times: list[int] = []
-        for *columns, at, count in accumulator:
+        for *columns, timestamp, count in accumulator:
             often = min(count, 1) if self.once else count
             values += [columns[0] if self.width == 1 else tuple(columns)] * often
-            times += [at or 0] * often
+            times += [timestamp or 0] * often
         fn = self.fn
         fresh = fn.create()
         return fn.extract(fn.compact(fn.add(fresh, values, times)) if values else fresh)
 
 
 def _together(first: Items, second: Iterator[tuple[Any, ...]]) -> Items:
-    held: dict[Any, tuple[Any, ...]] = {tuple(map(_same, it[:-1])): it for it in first}
-    for item in second:
-        name = tuple(map(_same, item[:-1]))
+    held: dict[Any, tuple[Any, ...]] = {tuple(map(_same, item[:-1])): item for item in first}
+    for correction in second:
+        name = tuple(map(_same, correction[:-1]))
         before = held.get(name)
-        count = item[-1] + (0 if before is None else before[-1])
+        count = correction[-1] + (0 if before is None else before[-1])
         if count:
-            held[name] = (*item[:-1], count) if before is None else (*before[:-1], count)
+            held[name] = (*correction[:-1], count) if before is None else (*before[:-1], count)
         else:
             held.pop(name, None)
     return tuple(held.values())

@@ -70,10 +70,10 @@ class CollectSet(_Distinct):
 
 
 def _each_once(values: Iterable[Any]) -> Items:
-    found: dict[Any, Any] = {}
+    by_place: dict[Any, Any] = {}
     for value in values:
-        found.setdefault(place_of(value), value)
-    return tuple(_without_sign(value) for _, value in sorted(found.items()))
+        by_place.setdefault(place_of(value), value)
+    return tuple(_without_sign(value) for _, value in sorted(by_place.items()))
 
 
 def _without_sign(value: Any) -> Any:
@@ -113,6 +113,6 @@ def place_of(value: Any) -> tuple[Any, ...]:
         case list() | tuple():
             return (9, tuple(map(place_of, value)))
         case Mapping():
-            pairs = ((place_of(key), place_of(each)) for key, each in value.items())
+            pairs = ((place_of(key), place_of(item)) for key, item in value.items())
             return (10, tuple(sorted(pairs)))
     return (11, plain_text(value))

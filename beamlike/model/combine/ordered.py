@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence, Set
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -213,7 +214,7 @@ class _TopPairs(Listing, ExactMerge):
     _top: Top
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_top", Top(self.n, _second, smallest=self.smallest))
+        object.__setattr__(self, "_top", Top(self.n, itemgetter(1), smallest=self.smallest))
 
     def add(self, accumulator: Items, values: Sequence[Any], timestamps: Sequence[int]) -> Items:
         return self._top.add(accumulator, values, ())
@@ -281,7 +282,3 @@ class ValueAtExtreme(_TopPairs):
 
     def extract(self, accumulator: Items) -> Any:
         return accumulator[0][0] if accumulator else None
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

@@ -17,11 +17,8 @@ from beamlike.errors import CombineError
 
 
 def digest(value: Any, salt: str = "") -> int:
-    """A number of 64 bits, signed, for a value: the same for equal values in every process.
-
-    Raises:
-        CombineError: The value is none that `plain_text` can read.
-    """
+    """A number of 64 bits, signed, for a value that `plain_text` can read: the same for equal ones
+    in every process."""
     text = f"{salt}|{plain_text(value)}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
 
@@ -65,8 +62,8 @@ def plain_text(value: Any) -> str:
         case Set():
             return f"<{_items(sorted(map(plain_text, value)))}>"
         case Mapping():
-            pairs = ((plain_text(key), plain_text(each)) for key, each in value.items())
-            return f"{{{_items(f'{key}={each}' for key, each in sorted(pairs))}}}"
+            pairs = ((plain_text(key), plain_text(item)) for key, item in value.items())
+            return f"{{{_items(f'{key}={item}' for key, item in sorted(pairs))}}}"
     if attrs.has(type(value)):
         return f"{type(value).__qualname__}{plain_text(attrs.astuple(value, recurse=False))}"
     raise CombineError(

@@ -3,6 +3,7 @@ rows arrive: on Spark no rule says which of two tasks reads its rows first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import attrs
@@ -39,7 +40,7 @@ class _ByOther(Listing, ExactMerge):
 
     def _best(self, rows: Iterable[Ranked]) -> Items:
         # Sorting keeps the order of equal ones, also in reverse.
-        ordered = sorted(rows, key=_timestamp)
+        ordered = sorted(rows, key=itemgetter(2))
         ordered.sort(key=_compared, reverse=not self.smallest)
         best: list[Ranked] = []
         for _, of_one_time in groupby(ordered, lambda row: (_compared(row), row[2])):
@@ -50,10 +51,6 @@ class _ByOther(Listing, ExactMerge):
             if len(best) >= self.n:
                 break
         return tuple(best[: self.n])
-
-
-def _timestamp(row: Ranked) -> int:
-    return row[2]
 
 
 def _compared(row: Ranked) -> tuple[bool, Any]:

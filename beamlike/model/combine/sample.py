@@ -1,6 +1,7 @@
 """A sample that is random over the elements, and the same for the same elements."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -63,11 +64,7 @@ class Sample(Listing, ExactMerge):
         return self.merge(accumulator, placed)
 
     def merge(self, first: Items, second: Items) -> Items:
-        return tuple(sorted(first + second, key=_place)[: self.n])
+        return tuple(sorted(first + second, key=itemgetter(0))[: self.n])
 
     def extract(self, accumulator: Items) -> list[Any]:
         return [value for _, value in accumulator]
-
-
-def _place(element: tuple[int, Any]) -> int:
-    return element[0]

@@ -30,23 +30,23 @@ def _library(needed_by: str) -> Any:
     return datasketches
 
 
-def _fractions(given: Any) -> tuple[float, ...]:
-    if isinstance(given, int) and not isinstance(given, bool):
+def _fractions(fractions: Any) -> tuple[float, ...]:
+    if isinstance(fractions, int) and not isinstance(fractions, bool):
         argument = "ApproxQuantiles fractions, as a number of quantiles,"
-        number = _whole_number(given, 2, _MOST, argument)
+        number = _whole_number(fractions, 2, _MOST, argument)
         return tuple(index / (number - 1) for index in range(number))
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes):
-        given = (given,)
+    if not isinstance(fractions, Iterable) or isinstance(fractions, str | bytes):
+        fractions = (fractions,)
         fits = False
     else:
-        given = tuple(given)
-        fits = bool(given) and all(_is_fraction(fraction) for fraction in given)
+        fractions = tuple(fractions)
+        fits = bool(fractions) and all(_is_fraction(fraction) for fraction in fractions)
     if not fits:
         raise CombineError(
             "ApproxQuantiles fractions must be a list of numbers from 0 to 1 such as [0.5, 0.99], "
-            f"or how many quantiles, 2 or more; got {', '.join(map(repr, given)) or 'none'}"
+            f"or how many quantiles, 2 or more; got {', '.join(map(repr, fractions)) or 'none'}"
         )
-    return tuple(float(fraction) for fraction in given)
+    return tuple(float(fraction) for fraction in fractions)
 
 
 def _whole_number(value: object, least: int, most: int, argument: str) -> int:
@@ -129,8 +129,10 @@ class ApproxQuantiles(CombineFn):
         return False  # estimates depend on which values are merged first
 
     def _read(self, accumulator: bytes) -> Any:
-        kind = _library("ApproxQuantiles").tdigest_double
-        return kind.deserialize(accumulator) if accumulator else kind(self.compression)
+        sketch_class = _library("ApproxQuantiles").tdigest_double
+        return (
+            sketch_class.deserialize(accumulator) if accumulator else sketch_class(self.compression)
+        )
 
 
 @attrs.frozen
@@ -173,8 +175,8 @@ class ApproxDistinct(ExactMerge):
         if not hashes:
             return accumulator
         union = self._union(accumulator)
-        for each in hashes:
-            union.update(each)
+        for hashed in hashes:
+            union.update(hashed)
         return self._write(union)
 
     def merge(self, first: bytes, second: bytes) -> bytes:
@@ -198,5 +200,5 @@ class ApproxDistinct(ExactMerge):
         return union
 
     def _write(self, union: Any) -> bytes:
-        kind = _library("ApproxDistinct").tgt_hll_type.HLL_8
-        return bytes(union.get_result(kind).serialize_compact())
+        hll_type = _library("ApproxDistinct").tgt_hll_type.HLL_8
+        return bytes(union.get_result(hll_type).serialize_compact())

@@ -32,11 +32,11 @@ class SqlSum(Sum):
         return None
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        some = next((value for value in values if value is not None), None)
-        if some is None:
+        first_value = next((value for value in values if value is not None), None)
+        if first_value is None:
             return accumulator
         if accumulator is None:
-            accumulator = timedelta(0) if isinstance(some, timedelta) else 0
+            accumulator = timedelta(0) if isinstance(first_value, timedelta) else 0
         return super().add(accumulator, values, timestamps)
 
     def merge(self, first: Any, second: Any) -> Any:
@@ -109,8 +109,8 @@ def nearest(total: int, count: int) -> int:
     >>> nearest(5, 2), nearest(-5, 2), nearest(-4, 3)
     (3, -3, -1)
     """
-    whole = (2 * abs(total) + count) // (2 * count)
-    return -whole if total < 0 else whole
+    quotient = (2 * abs(total) + count) // (2 * count)
+    return -quotient if total < 0 else quotient
 
 
 def mean_of(total: Any, count: int, scale: int) -> Decimal:

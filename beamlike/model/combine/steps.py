@@ -36,9 +36,9 @@ class InSteps(Protocol):
         """The value of an accumulator."""
 
 
-def in_steps(given: Any) -> TypeGuard[InSteps]:
+def in_steps(fn: Any) -> TypeGuard[InSteps]:
     """Whether this has Beam Python's four methods. So has a class, which is no function yet."""
-    return all(callable(getattr(given, method, None)) for method in _METHODS)
+    return all(callable(getattr(fn, method, None)) for method in _METHODS)
 
 
 @attrs.frozen
@@ -102,20 +102,16 @@ class Stepwise(CombineFn):
         return stable_repr(self.fn)
 
 
-def as_combine_fn(given: Any) -> CombineFn | None:
+def as_combine_fn(fn: Any) -> CombineFn | None:
     """A combine function of either shape as one that machines take; None if it is none."""
-    if isinstance(given, CombineFn):
-        return given
-    return Stepwise(given) if in_steps(given) and not isinstance(given, type) else None
+    if isinstance(fn, CombineFn):
+        return fn
+    return Stepwise(fn) if in_steps(fn) and not isinstance(fn, type) else None
 
 
 def empty_pane(cause: UserRaised, is_empty: str = "is empty") -> ValueError:
-    """The error of a function that has no result for no elements.
-
-    Args:
-        cause: What it raised.
-        is_empty: How sure it is that there are none.
-    """
+    """The error of a function that has no result for no elements, and how sure it is that there are
+    none."""
     return ValueError(
         f"{safe_str(cause)}; the pane {is_empty}, as an on-time pane may be when everything came "
         'out before it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, '

@@ -1,6 +1,6 @@
 """Several combine functions over one pane."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -32,25 +32,23 @@ class Together(CombineFn):
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Any, ...]:
         return tuple(
-            fn.add(part, _inputs(values, at), timestamps)
-            for part, (fn, at) in zip(accumulator, self.parts.values(), strict=True)
+            fn.add(part, _inputs(values, source), timestamps)
+            for part, (fn, source) in zip(accumulator, self.parts.values(), strict=True)
         )
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            fn.merge(one, other)
-            for one, other, (fn, _) in zip(first, second, self.parts.values(), strict=True)
-        )
+        pairs = zip(self._pairs(first), second, strict=True)
+        return tuple(fn.merge(part, later) for (fn, part), later in pairs)
 
     def compact(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            fn.compact(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
-        )
+        return tuple(fn.compact(part) for fn, part in self._pairs(accumulator))
 
     def extract(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            fn.extract(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
-        )
+        return tuple(fn.extract(part) for fn, part in self._pairs(accumulator))
+
+    def _pairs(self, accumulator: tuple[Any, ...]) -> Iterator[tuple[CombineFn, Any]]:
+        """Each function with its part of an accumulator."""
+        return zip((fn for fn, _ in self.parts.values()), accumulator, strict=True)
 
     def method_name(self, method: str) -> str:
         names = {fn.method_name(method) for fn, _ in self.parts.values()} - {""}
@@ -64,10 +62,7 @@ class Together(CombineFn):
         return any(fn.evicts for fn, _ in self.parts.values())
 
     def after_pane(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            fn.after_pane(part)
-            for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
-        )
+        return tuple(fn.after_pane(part) for fn, part in self._pairs(accumulator))
 
     @property
     def on_empty(self) -> EmptyPane:
@@ -75,10 +70,10 @@ class Together(CombineFn):
         return EmptyPane(self.extract(self.create()), raises, None)
 
 
-def _inputs(values: Sequence[Any], at: int | tuple[int, ...] | None) -> Sequence[Any]:
-    match at:
+def _inputs(values: Sequence[Any], source: int | tuple[int, ...] | None) -> Sequence[Any]:
+    match source:
         case None:
             return values
         case int():
-            return [value[at] for value in values]
-    return [tuple(value[each] for each in at) for value in values]
+            return [value[source] for value in values]
+    return [tuple(value[position] for position in source) for value in values]

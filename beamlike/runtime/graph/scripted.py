@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
-from beamlike.machine.events import AdvanceWatermark, going_back
+from beamlike.errors import UnsupportedError, UserFunctionError
+from beamlike.machine.events import AdvanceWatermark, refuse_going_back
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn, Mean, Sum
 from beamlike.model.graph import Edge, GroupNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
@@ -179,9 +179,7 @@ def _check(script: Script) -> None:
                 f"{step} moves the watermark of a side input, and a stage that runs by itself has "
                 'one watermark for all inputs; leave side out, or use host="memory"'
             )
-        refusal = going_back(step, watermark if moves_watermark else clock)
-        if refusal is not None:
-            raise WatermarkError(refusal)
+        refuse_going_back(step, watermark if moves_watermark else clock)
         if moves_watermark:
             watermark = step.to
         else:

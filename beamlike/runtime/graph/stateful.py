@@ -24,7 +24,6 @@ from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
 from beamlike.model.options import LateCheck
 from beamlike.model.resolution import Resolution
-from beamlike.model.trigger_analysis import fires_on_arrival
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
 from beamlike.runtime.graph.keys import UncertainKeyError, UnfitKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -47,7 +46,7 @@ def folds_parts(node: Node) -> bool:
     lists_values = isinstance(combine, Collect) or combine.evicts
     if lists_values or strategy.is_merging or strategy.late_check is LateCheck.MERGED:
         return False
-    return not (strategy.trigger.needs_clock or fires_on_arrival(strategy.trigger))
+    return not (strategy.trigger.needs_clock or strategy.trigger.fires_on_arrival)
 
 
 def is_before_all_windows(watermark: int) -> bool:

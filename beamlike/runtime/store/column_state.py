@@ -158,7 +158,7 @@ class ColumnState:
     def load(self, saved: pa.Table, key: Ints) -> Table:
         """The windows that are saved in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
-        keeps = self._machine.rules.keeps
+        rules = self._machine.rules
         table = attrs.evolve(
             self.waits(saved, key),
             accumulators=self.accumulators(saved),
@@ -166,9 +166,9 @@ class ColumnState:
             timing=_timing_numbers(column["timing"]),
             index=whole(column["index"]),
             nonspeculative=whole(column["nonspeculative"]),
-            size=whole(column["size"]) if keeps.size else None,
+            size=whole(column["size"]) if rules.needs_sizes else None,
         )
-        if not keeps.unretracted_panes:
+        if not rules.retracts:
             return table
         return attrs.evolve(
             table, unretracted_panes=self._panes(column["unretracted_panes"], table)
@@ -199,7 +199,7 @@ class ColumnState:
             index=empty,
             nonspeculative=empty,
             processing_timers=_lists_of(column["processing_timers"])
-            if self._machine.rules.keeps.processing_timers
+            if self._machine.rules.keeps_processing_timers
             else None,
         )
 

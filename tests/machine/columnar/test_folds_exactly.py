@@ -44,7 +44,7 @@ def test_a_sum_that_outgrows_its_type_on_the_way_is_right_if_it_comes_back():
     up = windows_of(fold, pa.int64(), [GREATEST, GREATEST, 5], [1, 2], [LEAST, LEAST])
     down = windows_of(fold, pa.int64(), [-GREATEST, -3], [3], [GREATEST, 1])
 
-    back = fold.both(up, down)
+    back = fold.merge(up, down)
     merged = fold.merged(concat([up, down]), np.array([0]))
 
     assert fold.extract(back).to_pylist() == [GREATEST + 2, 6, LEAST]
@@ -90,7 +90,7 @@ def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():
     most, least = Decimal("9" * 36 + ".99"), Decimal("-" + "9" * 36 + ".99")
     up = windows_of(fold, MONEY, [most] * 5, [least] * 5)
     down = windows_of(fold, MONEY, [least] * 5, [most] * 4)
-    assert results(fold, fold.both(up, down), MONEY) == [Decimal("0.00"), least]
+    assert results(fold, fold.merge(up, down), MONEY) == [Decimal("0.00"), least]
 
 
 EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, GREATEST - 1, GREATEST])
@@ -107,7 +107,7 @@ def test_sums_carry_from_any_digit_to_the_next(parts: list[tuple[int, int, int]]
     columns = tuple(np.array(column) for column in zip(*parts, strict=True))
     numbers = [number_of(digits) for digits in parts]
 
-    found = [columns, fold.both(columns, columns), fold.merged(columns, np.array([0]))]
+    found = [columns, fold.merge(columns, columns), fold.merged(columns, np.array([0]))]
 
     assert [list(map(int, fold.extract(each).to_pylist())) for each in found] == [
         numbers,
@@ -150,7 +150,7 @@ def test_of_equal_zeros_the_first_is_the_extreme(fn: CombineFn):
     windows = windows_of(fold, pa.float64(), [0.0, -0.0], [-0.0, 0.0], [None, -0.0, 0.0])
     flipped = windows_of(fold, pa.float64(), [-0.0], [0.0], [0.0])
     assert repr(results(fold, windows, pa.float64())) == "[0.0, -0.0, -0.0]"
-    assert repr(results(fold, fold.both(windows, flipped), pa.float64())) == "[0.0, -0.0, -0.0]"
+    assert repr(results(fold, fold.merge(windows, flipped), pa.float64())) == "[0.0, -0.0, -0.0]"
 
 
 def test_nan_is_the_greatest_and_a_null_no_number():
@@ -168,7 +168,7 @@ def test_no_windows_are_no_values(fn: CombineFn, kind: pa.DataType):
     fold = fold_of(fn, [kind])
     none = np.zeros(0, np.int64)
     found = fold.of(ElementsByWindow(fold.values_of([pa.array([], kind)]), none, none, none))
-    both = fold.both(found, fold.create(0))
+    both = fold.merge(found, fold.create(0))
     merged = fold.merged(both, none)
     assert [len(fold.extract(it).to_pylist()) for it in (found, both, merged)] == [0, 0, 0]
 

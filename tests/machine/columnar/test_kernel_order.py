@@ -5,6 +5,7 @@ import pytest
 
 from beamlike.machine.columnar.arrays import (
     Ints,
+    WindowRows,
     among,
     count_before,
     greatest_so_far,
@@ -60,7 +61,7 @@ def test_windows_are_found_among_others() -> None:
     known = np.array([1, 1, 2]), np.array([0, 5, 0]), np.array([9, 9, 9])
     asked = np.array([2, 1, 1, 3]), np.array([0, 5, 0, 0]), np.array([9, 9, 8, 9])
 
-    assert among(*asked, *known).tolist() == [2, 1, -1, -1]
+    assert among(WindowRows(*asked), WindowRows(*known)).tolist() == [2, 1, -1, -1]
 
 
 def test_instants_are_counted_by_key_with_and_without_equal_ones() -> None:

@@ -4,11 +4,10 @@ Each fold gives what its function in `beamlike.model.combine` gives, to the last
 windows of a bundle, and is saved in Arrow columns. Those that work on numbers and on whole Arrow
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
-Read in this order: `base` (what a fold is, and between Arrow and NumPy), `numbers` (counts,
-sums of floats), `sums` (exact sums), `sql` (means, and sums of DataFrames), `extremes` (least and
-greatest), `ordered` (lists, the first and the last), `distinct` (each value once), `corrected`
-(over rows of which some withdraw others), `objects` (everything else), `choice` (from a function to
-its fold).
+Read in this order: `base` (what a fold is, and between Arrow and NumPy), `numbers` (counts and
+sums), `sql` (means, and sums of DataFrames), `extremes` (least and greatest), `ordered` (lists,
+each value once, the first and the last), `corrected` (over rows of which some withdraw others),
+`objects` (everything else), `choice` (from a function to its fold).
 """
 
 from beamlike.machine.columnar.folds.base import (

@@ -61,10 +61,13 @@ class Values:
             return [items[a:b] for a, b in zip(self.data.first.tolist(), ends, strict=True)]
         if isinstance(self.data, pa.Array):
             return self.data.to_pylist()  # type: ignore[no-any-return]
-        found: list[Any] = self.data.tolist()
+        values: list[Any] = self.data.tolist()
         if self.present is None:
-            return found
-        return [it if there else None for it, there in zip(found, self.present, strict=True)]
+            return values
+        return [
+            value if is_present else None
+            for value, is_present in zip(values, self.present, strict=True)
+        ]
 
 
 def objects(values: Sequence[Any]) -> Any:
@@ -133,22 +136,20 @@ class Fold(ABC):
 
     def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         """The accumulators of windows with elements added, which came later."""
-        return self.both(held, self.of(elements))
+        return self.merge(held, self.of(elements))
 
     @abstractmethod
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        """Merged window by window; the elements of ``other`` count as later."""
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        """Merged window by window; the elements of ``later`` count as later."""
 
     @abstractmethod
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        """Accumulators that lie next to each other merged into one, in their order.
-
-        ``first`` is the row of the first part of each result.
-        """
+        """Accumulators that lie next to each other merged into one, in their order; ``first`` is
+        the row of the first part of each result."""
 
     def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
         """Accumulators with others merged into each, one after the other; see `merged`."""
-        return self.both(held, self.merged(parts, first))
+        return self.merge(held, self.merged(parts, first))
 
     def extract(self, accumulators: Accumulators) -> Values:
         """The values of panes."""
@@ -207,19 +208,19 @@ def number_values(array: pa.Array) -> Values:
     return Values(numbers_of(array), present_in(array))
 
 
-def _words_of(array: pa.Array, dtype: Any, each: int = 1) -> Array:
-    """The buffer of an array's values as numbers, ``each`` of them for a value."""
+def _words_of(array: pa.Array, dtype: Any, per_value: int = 1) -> Array:
+    """The buffer of an array's values as numbers, ``per_value`` of them for a value."""
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return np.zeros(0, dtype)
-    skipped = array.offset * each * np.dtype(dtype).itemsize
-    return np.frombuffer(buffer, dtype, len(array) * each, skipped)
+    skipped = array.offset * per_value * np.dtype(dtype).itemsize
+    return np.frombuffer(buffer, dtype, len(array) * per_value, skipped)
 
 
 def decimal_words(array: pa.Array) -> tuple[Ints, Ints]:
     """The lower words of decimals of 128 bits, which have no sign, and the upper, which do."""
-    words = _words_of(array, np.int64, 2).reshape(-1, 2)
-    return np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
+    pairs = _words_of(array, np.int64, 2).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
 def array_of(data: Array, present: Bools | None, dtype: pa.DataType) -> pa.Array:
@@ -269,12 +270,7 @@ def list_array(lists: Lists, dtype: pa.DataType) -> pa.Array:
 
 
 def values_array(values: Values, dtype: pa.DataType, name: str) -> pa.Array:
-    """The values of panes as a column of their result type.
-
-    Args:
-        values: What a fold extracted.
-        dtype: The result type.
-        name: The aggregate's, for the message.
+    """The values of panes as a column of their result type; ``name`` is the aggregate's.
 
     Raises:
         OutgrownError: A value outgrew the type.

@@ -8,18 +8,27 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, SavedForm, numpy_type
 from beamlike.machine.columnar.folds.corrected import NetCountFold, NetCountValuesFold, NetWholeSum
-from beamlike.machine.columnar.folds.distinct import CollectSetFold, CountDistinctFold
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
-from beamlike.machine.columnar.folds.numbers import CountFold, CountValuesFold, FloatSum
+from beamlike.machine.columnar.folds.numbers import (
+    CountFold,
+    CountValuesFold,
+    DecimalSum,
+    FloatSum,
+    WholeSum,
+)
 from beamlike.machine.columnar.folds.objects import Objects
-from beamlike.machine.columnar.folds.ordered import CollectFold, StampedFold
+from beamlike.machine.columnar.folds.ordered import (
+    CollectFold,
+    CollectSetFold,
+    CountDistinctFold,
+    StampedFold,
+)
 from beamlike.machine.columnar.folds.sql import (
     DecimalMeanFold,
     IntervalMeanFold,
     MeanFold,
     NullOfNothing,
 )
-from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
 from beamlike.model.combine import corrected, sql
 
@@ -57,15 +66,6 @@ def _sql_sum(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
     return None if fold is None else NullOfNothing(fold)
 
 
-def _decimal_mean(fn: sql.DecimalMean, dtype: pa.DataType) -> Fold | None:
-    return DecimalMeanFold(dtype, fn.scale) if pt.is_decimal128(dtype) else None
-
-
-def _mean(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
-    # Python's mean of whole numbers is exact, that of their floats is not.
-    return MeanFold() if pt.is_float64(dtype) else None
-
-
 def _extreme(dtype: pa.DataType, least: bool) -> Fold | None:
     if numpy_type(dtype) is not None:
         return Extreme(dtype, least)
@@ -84,8 +84,11 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.CountValues: lambda fn, *_: CountValuesFold(),
     combine.Sum: _sum,
     sql.SqlSum: _sql_sum,
-    combine.Mean: _mean,
-    sql.DecimalMean: _decimal_mean,
+    # Python's mean of whole numbers is exact, that of their floats is not.
+    combine.Mean: lambda fn, dtype: MeanFold() if pt.is_float64(dtype) else None,
+    sql.DecimalMean: lambda fn, dtype: (
+        DecimalMeanFold(dtype, fn.scale) if pt.is_decimal128(dtype) else None
+    ),
     sql.IntervalMean: lambda fn, dtype: IntervalMeanFold(dtype) if pt.is_duration(dtype) else None,
     combine.Min: lambda fn, dtype: _extreme(dtype, least=True),
     combine.Max: lambda fn, dtype: _extreme(dtype, least=False),

@@ -18,9 +18,8 @@ from beamlike.machine.columnar.folds.base import (
     number_values,
     present_in,
 )
-from beamlike.machine.columnar.folds.numbers import CountFold
+from beamlike.machine.columnar.folds.numbers import CountFold, WholeSum
 from beamlike.machine.columnar.folds.sql import CountedSum
-from beamlike.machine.columnar.folds.sums import WholeSum
 
 F = TypeVar("F", bound=Fold)
 
@@ -45,8 +44,8 @@ class NetCountValuesFold(NetCountFold):
     """How many values stand that are not null."""
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        signs, there = _signs(columns[-1]), present_in(columns[0])
-        return Values(signs if there is None else np.where(there, signs, 0))
+        signs, present = _signs(columns[-1]), present_in(columns[0])
+        return Values(signs if present is None else np.where(present, signs, 0))
 
 
 class NetWholeSum(CountedSum):

@@ -57,11 +57,11 @@ class Extreme(_OneColumn):
             return self._picked(data, first), np.ones(len(first), np.bool_)
         return self.merged((self._filled(data, present), present), first)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        data = self.pick(one[0], other[0])
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        data = self.pick(earlier[0], later[0])
         if self.number.kind == "f":
-            data = np.where(one[0] == other[0], one[0], data)  # of 0.0 and -0.0 the first
-        return data, one[1] | other[1]
+            data = np.where(earlier[0] == later[0], earlier[0], data)  # of 0.0 and -0.0 the first
+        return data, earlier[1] | later[1]
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return self._picked(parts[0], first), np.logical_or.reduceat(parts[1], first)
@@ -81,15 +81,15 @@ class Extreme(_OneColumn):
         return filled
 
     def _picked(self, data: Array, first: Ints) -> Array:
-        found: Array = self.pick.reduceat(data, first)
-        if self.number.kind != "f" or (found != 0).all():
-            return found
+        extremes: Array = self.pick.reduceat(data, first)
+        if self.number.kind != "f" or (extremes != 0).all():
+            return extremes
         zeros = np.nonzero(data == 0)[0]
         if not np.signbit(data[zeros]).any():
-            return found
+            return extremes
         # 0.0 and -0.0 are equal: the first counts.
-        at = np.minimum(np.searchsorted(zeros, first), len(zeros) - 1)
-        return np.where(found == 0, data[zeros[at]], found)
+        place = np.minimum(np.searchsorted(zeros, first), len(zeros) - 1)
+        return np.where(extremes == 0, data[zeros[place]], extremes)
 
 
 class ExtremeDecimal(_OneColumn):
@@ -108,11 +108,11 @@ class ExtremeDecimal(_OneColumn):
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.merged(self.load([elements.values.data]), elements.first)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        (low, high), (other_low, other_high) = one, other
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        (low, high), (other_low, other_high) = earlier, later
         better = np.less if self.least else np.greater
         second = better(other_high, high) | ((other_high == high) & better(other_low, low))
-        return choose(second, other, one)
+        return choose(second, later, earlier)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         low, high = parts
@@ -126,8 +126,8 @@ class ExtremeDecimal(_OneColumn):
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         low, high = accumulators
-        words = np.stack([low ^ _SIGN, high], axis=1)
-        return [array_of(words.ravel(), high != self.none, self.dtype)]
+        pairs = np.stack([low ^ _SIGN, high], axis=1)
+        return [array_of(pairs.ravel(), high != self.none, self.dtype)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = decimal_words(columns[0])
@@ -153,10 +153,10 @@ class ExtremeText(_OneColumn):
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return self.merged((elements.values.data,), elements.first)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        (a,), (b,) = one, other
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        (a,), (b,) = earlier, later
         if a.null_count == len(a):
-            return other
+            return later
         better = pc.less(b, a) if self.least else pc.greater(b, a)
         mask: Bools = pc.fill_null(better, pc.and_(pc.is_null(a), pc.is_valid(b))).to_numpy(
             zero_copy_only=False
@@ -175,9 +175,9 @@ class ExtremeText(_OneColumn):
         places = place[np.where(_there(coded.indices), numbers_of(coded.indices), 0)]
         none = different if self.least else -1
         places = np.where(_there(coded.indices), places, none)
-        found = self.pick.reduceat(places, first)
-        rows = order[np.where(found == none, 0, found)]
-        return (coded.dictionary.take(pa.array(rows, mask=found == none)),)
+        picked = self.pick.reduceat(places, first)
+        rows = order[np.where(picked == none, 0, picked)]
+        return (coded.dictionary.take(pa.array(rows, mask=picked == none)),)
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return list(accumulators)

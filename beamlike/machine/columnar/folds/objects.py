@@ -56,27 +56,29 @@ class Objects(Fold):
             ]
         return (objects(added),)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
         fn = self.fn
-        pairs = zip(one[0], other[0], strict=True)
+        pairs = zip(earlier[0], later[0], strict=True)
         with _raising():
             return (objects([fn.compact(fn.merge(first, second)) for first, second in pairs]),)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         column: Array = parts[0]
-        found = column[first]
+        accumulators = column[first]
         ends = np.append(first[1:], len(column))
         with _raising():
-            for at in np.nonzero(ends - first > 1)[0].tolist():
-                accumulator = found[at]
-                for part in column[first[at] + 1 : ends[at]]:
+            for row in np.nonzero(ends - first > 1)[0].tolist():
+                accumulator = accumulators[row]
+                for part in column[first[row] + 1 : ends[row]]:
                     accumulator = self.fn.merge(accumulator, part)
-                found[at] = self.fn.compact(accumulator)
-        return (found,)
+                accumulators[row] = self.fn.compact(accumulator)
+        return (accumulators,)
 
     def extract(self, accumulators: Accumulators) -> Values:
         with _raising():
-            return Values.of_objects([self.fn.extract(each) for each in accumulators[0]])
+            return Values.of_objects(
+                [self.fn.extract(accumulator) for accumulator in accumulators[0]]
+            )
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
         if not columns:

@@ -1,9 +1,10 @@
-"""Lists, and the first and the last element by event time."""
+"""Lists, of each value once too, and the first and the last element by event time."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import (
     NOTHING,
@@ -48,9 +49,9 @@ class CollectFold(Fold):
             return (Lists(elements.counts, items),)
         return (Lists(elements.present_counts(), items.filter(pa.array(present))),)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        held: Lists = one[0]
-        return (held.followed_by(other[0]) if len(held.items) else other[0],)
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        held: Lists = earlier[0]
+        return (held.followed_by(later[0]) if len(held.items) else later[0],)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         lists: Lists = parts[0]
@@ -65,6 +66,52 @@ class CollectFold(Fold):
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         offsets = numbers_of(columns[0].offsets).astype(np.int64)
         return (Lists(np.diff(offsets), columns[0].flatten()),)
+
+
+class CollectSetFold(CollectFold):
+    """The different values as lists over an Arrow array, each list in order."""
+
+    def __init__(self, dtype: pa.DataType) -> None:
+        super().__init__(dtype, keep_nulls=False)
+
+    def of(self, elements: ElementsByWindow) -> Accumulators:
+        return _each_once(*super().of(elements))
+
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        return _each_once(*super().merge(earlier, later))
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        return _each_once(*super().merged(parts, first))
+
+
+class CountDistinctFold(CollectSetFold):
+    """How many different values."""
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(accumulators[0].lengths)
+
+
+def _each_once(lists: Lists) -> Accumulators:
+    if not len(lists.items):
+        return (lists,)
+    encoded = _one_of_each(lists.items).dictionary_encode()
+    order = pc.array_sort_indices(encoded.dictionary)  # NaN is the last
+    places = np.empty(len(order), np.int64)
+    places[order.to_numpy()] = np.arange(len(order))
+    cells = np.unique(lists.owner * len(order) + places[encoded.indices.to_numpy()])
+    owners, places = np.divmod(cells, len(order))
+    items = encoded.dictionary.take(order).take(pa.array(places))
+    return (Lists(np.bincount(owners, minlength=len(lists)), items),)
+
+
+def _one_of_each(items: pa.Array) -> pa.Array:
+    """The same with every zero 0.0 and every NaN the same: to Arrow's dictionaries values are
+    different whose bits are."""
+    if not pa.types.is_floating(items.type):
+        return items
+    numbers = numbers_of(items) + 0
+    numbers[np.isnan(numbers)] = np.nan
+    return array_of(numbers, None, items.type)
 
 
 class StampedFold(Fold):
@@ -94,42 +141,42 @@ class StampedFold(Fold):
             timestamps = np.where(present, timestamps, NOTHING)
         return self._chosen(elements.values, timestamps, elements.first, elements.counts)
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        first, second = one[1], other[1]
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        first, second = earlier[1], later[1]
         if self.last:
             takes_first = first > second
         else:
             takes_first = (second == NOTHING) | ((first != NOTHING) & (first <= second))
         if not takes_first.any():
-            return other
-        return choose(takes_first, one, other)
+            return later
+        return choose(takes_first, earlier, later)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        values, at = parts
-        return self._chosen(values, at, first, lengths_of(first, len(at)))
+        values, timestamps = parts
+        return self._chosen(values, timestamps, first, lengths_of(first, len(timestamps)))
 
     def extract(self, accumulators: Accumulators) -> Values:
         return accumulators[0]  # type: ignore[no-any-return]
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        values, at = accumulators
+        values, timestamps = accumulators
         data = values.data
         if self.number is not None:
             data = array_of(data, values.present, self.dtype)
-        return [data, array_of(at, at != NOTHING, pa.int64())]
+        return [data, array_of(timestamps, timestamps != NOTHING, pa.int64())]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         value, time = columns
-        there = present_in(time)
-        at = numbers_of(time)
-        if there is not None:
-            at = np.where(there, at, NOTHING)
+        has_time = present_in(time)
+        timestamps = numbers_of(time)
+        if has_time is not None:
+            timestamps = np.where(has_time, timestamps, NOTHING)
         if self.number is None:
-            return Values(value), at
+            return Values(value), timestamps
         present = present_in(value)
         if present is None:
             present = np.ones(len(value), np.bool_)
-        return Values(numbers_of(value), present), at
+        return Values(numbers_of(value), present), timestamps
 
     def _chosen(self, values: Values, timestamps: Ints, first: Ints, counts: Ints) -> Accumulators:
         rows = np.arange(len(timestamps))
@@ -144,5 +191,5 @@ class StampedFold(Fold):
         # Whatever has no time is null.
         if self.number is None:
             return take(values, row), best
-        there = np.ones(len(row), np.bool_) if values.present is None else values.present[row]
-        return Values(values.data[row], there), best
+        present = np.ones(len(row), np.bool_) if values.present is None else values.present[row]
+        return Values(values.data[row], present), best

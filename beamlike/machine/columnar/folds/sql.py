@@ -20,8 +20,7 @@ from beamlike.machine.columnar.folds.base import (
     objects,
     present_in,
 )
-from beamlike.machine.columnar.folds.numbers import FloatSum
-from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
+from beamlike.machine.columnar.folds.numbers import DecimalSum, FloatSum, WholeSum
 from beamlike.model.combine.sql import mean_of, nearest
 
 
@@ -41,28 +40,28 @@ class SumBeside(Fold):
         self.sums = sums
 
     @abstractmethod
-    def beside(self, elements: ElementsByWindow) -> Any:
+    def marker(self, elements: ElementsByWindow) -> Any:
         """What is beside the sums of elements, see `of`."""
 
     def create(self, count: int) -> Accumulators:
         return *self.sums.create(count), np.full(count, self.empty)
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
-        return *self.sums.of(elements), self.beside(elements)
+        return *self.sums.of(elements), self.marker(elements)
 
     def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
         totals = self.sums.add(held[:-1], elements)
-        return *totals, self.joined(held[-1], self.beside(elements))
+        return *totals, self.joined(held[-1], self.marker(elements))
 
-    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
-        return *self.sums.both(one[:-1], other[:-1]), self.joined(one[-1], other[-1])
+    def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
+        return *self.sums.merge(earlier[:-1], later[:-1]), self.joined(earlier[-1], later[-1])
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         return *self.sums.merged(parts[:-1], first), self.joined.reduceat(parts[-1], first)
 
     def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
-        beside = self.joined(held[-1], self.joined.reduceat(parts[-1], first))
-        return *self.sums.grown(held[:-1], parts[:-1], first), beside
+        markers = self.joined(held[-1], self.joined.reduceat(parts[-1], first))
+        return *self.sums.grown(held[:-1], parts[:-1], first), markers
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
         return self.sums.values_of(columns)
@@ -76,7 +75,7 @@ class CountedSum(SumBeside):
     def types(self) -> list[pa.DataType]:
         return [*self.sums.types(), pa.int64()]
 
-    def beside(self, elements: ElementsByWindow) -> Ints:
+    def marker(self, elements: ElementsByWindow) -> Ints:
         return elements.present_counts()
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
@@ -126,11 +125,11 @@ class DecimalMeanFold(CountedSum):
 
     def _of_small(self, totals: Ints, counts: Ints) -> Values:
         """The means of unscaled sums that leave room in 64 bits, see `nearest`."""
-        some = np.maximum(counts, 1)
-        whole = (2 * self.factor * np.abs(totals) + some) // (2 * some)
-        means = np.where(totals < 0, -whole, whole)
-        words = np.stack([means, means >> 63], axis=1)
-        return Values(array_of(words.ravel(), counts > 0, pa.decimal128(38, self.scale)))
+        divisors = np.maximum(counts, 1)
+        quotients = (2 * self.factor * np.abs(totals) + divisors) // (2 * divisors)
+        means = np.where(totals < 0, -quotients, quotients)
+        pairs = np.stack([means, means >> 63], axis=1)
+        return Values(array_of(pairs.ravel(), counts > 0, pa.decimal128(38, self.scale)))
 
 
 class IntervalMeanFold(CountedSum):
@@ -154,7 +153,7 @@ class NullOfNothing(SumBeside):
     def types(self) -> list[pa.DataType]:
         return self.sums.types()
 
-    def beside(self, elements: ElementsByWindow) -> Bools:
+    def marker(self, elements: ElementsByWindow) -> Bools:
         present = elements.values.validity
         if present is None:
             return np.ones(len(elements.first), np.bool_)
