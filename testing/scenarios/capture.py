@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.functions import Specs
+from beamlike.inspect.state.function_state import Specs
 from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
@@ -226,7 +226,7 @@ def capture(
         if found:
             (stage, shard, record), *_ = found
             steps = list(_steps(stage, record, partial(read, key)))
-            now = ShardMoment(shard.at.watermark, shard.at.clock)
+            now = ShardMoment(shard.clocks.watermark, shard.clocks.clock)
             script, key_shown, strategy = _scripted(stage, steps, column, shown)
             stopped = record.until != now
             return Captured(stage, key_shown, strategy, aggregation, script, record, stopped)
