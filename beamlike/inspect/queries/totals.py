@@ -173,7 +173,7 @@ class _Metric:
 
     def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
         """Its numbers of all these, each of which comes after its labels."""
-        of = self.of if callable(self.of) else lambda *thing: attrgetter(self.of)(thing[-1])
+        of = self.of if callable(self.of) else _attribute(self.of)
         values = [(labels, of(*thing)) for labels, *thing in things]
         names = [*(values[0][0] if values else ()), *([self.label] if self.label else [])]
         unit = next((unit for unit in _UNITS if self.name.endswith(unit)), "")
@@ -185,6 +185,10 @@ class _Metric:
                     more = [] if which is None else [which]
                     family.add_metric([*labels.values(), *more], number)
         return family
+
+
+def _attribute(path: str) -> Callable[..., Any]:
+    return lambda *thing: attrgetter(path)(thing[-1])
 
 
 _counter = partial(_Metric, "CounterMetricFamily")

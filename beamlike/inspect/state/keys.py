@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
 def row_sizes(table: pa.Table) -> Ints:
     """Bytes of each row: of its numbers, its texts, and everything in its lists."""
     sizes = (_sizes(column.combine_chunks()) for column in table.columns)
-    return sum(sizes, np.zeros(table.num_rows, np.int64))
+    return reduce(np.add, sizes, np.zeros(table.num_rows, np.int64))
 
 
 def _sizes(array: pa.Array) -> Ints:
@@ -31,7 +32,7 @@ def _sizes(array: pa.Array) -> Ints:
         pairs = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
         return _sizes(pa.ListArray.from_arrays(array.offsets, pairs))
     if pa.types.is_struct(dtype):
-        return sum(map(_sizes, array.flatten()), np.zeros(count, np.int64))
+        return reduce(np.add, map(_sizes, array.flatten()), np.zeros(count, np.int64))
     if any(has_length(dtype) for has_length in _WITH_LENGTH):
         texts: Ints = pc.fill_null(pc.binary_length(array), 0).to_numpy().astype(np.int64)
         return texts + 4
