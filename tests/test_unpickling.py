@@ -22,7 +22,7 @@ OPENED = {
     "beamlike/runtime/store/state.py": "panes of such functions that may be withdrawn",
     "beamlike/runtime/graph/wire.py": "values of a pipeline, between its workers and at rest",
     # Nothing that it names is imported or called, but for a few classes of plain values.
-    "beamlike/inspect/state/functions.py": "states and timers of a checkpoint",
+    "beamlike/inspect/state/function_state.py": "states and timers of a checkpoint",
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
     # As with other pipelines: who may write into the checkpoint chooses them.
@@ -127,7 +127,7 @@ def test_what_opens_none_is_not_taken_for_it() -> None:
 def test_what_reads_checkpoints_and_scenarios_for_people_opens_none_but_for_plain_values() -> None:
     by_people = ("beamlike/inspect/state/", "beamlike/cli/", "beamlike/viz/", "testing/scenarios/")
     # It makes numbers, texts and the like of a pickle, and nothing that needs code.
-    plain = "beamlike/inspect/state/functions.py"
+    plain = "beamlike/inspect/state/function_state.py"
     assert [name for name in OPENED if name.startswith(by_people)] == [plain]
 
 

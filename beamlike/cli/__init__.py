@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module, metadata
 from typing import Final
 
@@ -91,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = _run(arguments)
         sys.stdout.flush()
+        return status
     except BrokenPipeError:  # the reader, `head` say, has what it wanted
         _flush_to_nowhere()
         return _CLOSED_PIPE
@@ -107,7 +109,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return _BROKEN
-    return status
 
 
 def _unreachable(error: OSError) -> int:
@@ -126,27 +127,21 @@ def _flush_to_nowhere() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    parser = Parser(
-        prog="beamlike",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+    parser = Parser(prog="beamlike", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="version", version=f"beamlike {_version()}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     asked = next((word for word in arguments if not word.startswith("-")), None)
     rest: list[str] = []
     if asked == "run" and "--" in arguments:  # what follows is for the script
-        at = arguments.index("--")
-        arguments, rest = arguments[:at], arguments[at + 1 :]
+        dashes = arguments.index("--")
+        arguments, rest = arguments[:dashes], arguments[dashes + 1 :]
     for name, summary in COMMANDS.items():
         if name != asked:
             subparsers.add_parser(name, help=summary, add_help=False)
             continue
         command = import_module(f"beamlike.cli.{name}")
-        of_command = subparsers.add_parser(
-            name, help=summary, description=command.DESCRIPTION, epilog=command.EPILOG
-        )
-        command.add_arguments(of_command)
+        texts = {"description": command.DESCRIPTION, "epilog": command.EPILOG}
+        command.add_arguments(subparsers.add_parser(name, help=summary, **texts))
     try:
         options = parser.parse_args(arguments)
     except SystemExit as leaving:  # argparse has printed the help, the version or the mistake
@@ -156,10 +151,9 @@ def _run(arguments: list[str]) -> int:
         return _OK
     options.rest = rest
     try:
-        status: int = command.run(options)
+        return int(command.run(options))
     except BeamlikeError as error:
         return _refuse(str(error))
-    return status
 
 
 def _refuse(problem: str) -> int:
@@ -168,7 +162,6 @@ def _refuse(problem: str) -> int:
 
 
 def _version() -> str:
-    try:
+    with suppress(metadata.PackageNotFoundError):
         return metadata.version("beamlike")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+    return "(not installed)"

@@ -29,12 +29,8 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         """Describe an argument, as ``add_argument`` of argparse does.
 
-        Args:
-            spec: ``"FILE"``, or an option and what its value is called, ``"--batch N"``. An
-                option alone is a flag.
-            help: What it means.
-            type: What reads it.
-            how: What else argparse has to know, such as ``choices``.
+        It is ``"FILE"``, or an option and what its value is called, ``"--batch N"``. An option
+        alone is a flag. ``type`` reads it.
         """
         name, _, metavar = spec.partition(" ")
         if not name.startswith("--"):

@@ -91,8 +91,6 @@ def run(args: argparse.Namespace) -> int:
             args.out.write_text(text, encoding="utf-8")
         except OSError as error:
             raise EnvironmentProblem(f"--out {args.out} cannot be written: {error}") from error
-    for line in captured.results():
-        print(line, file=sys.stderr)
-    written = how_many(captured.elements, "element")
-    print(f"beamlike: {written} of {captured.key!r} written", file=sys.stderr)
+    written = f"{how_many(captured.elements, 'element')} of {captured.key!r} written"
+    print(*captured.results(), f"beamlike: {written}", sep="\n", file=sys.stderr)
     return 0

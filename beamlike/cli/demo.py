@@ -79,7 +79,13 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.viz.picture import figure
 
     check_environment()
-    out = _folder(args.out)
+    out: Path = args.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"--out {out} cannot be used as a folder ({error.strerror}); name another one"
+        ) from error
     if args.quick:
         pace = Pace(storms=1, storm_minutes=120, storm_hours=32, quiet_days=1)
         flights = load_flights(args.first_day or _QUICK_DAY, args.days or _QUICK_DAYS)
@@ -164,26 +170,11 @@ def _interruptible() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"--out {path} cannot be used as a folder ({error.strerror}); name another one"
-        ) from error
-    return path
-
-
 def _day(text: str) -> date:
-    try:
-        day: date | None = date.fromisoformat(text)
-    except ValueError:
-        day = None
-    if day is None or day.year != _YEAR:
-        raise argparse.ArgumentTypeError(
-            f"must be a day of {_YEAR} such as {_QUICK_DAY}, got {text!r}"
-        )
-    return day
+    with contextlib.suppress(ValueError):
+        if (day := date.fromisoformat(text)).year == _YEAR:
+            return day
+    raise argparse.ArgumentTypeError(f"must be a day of {_YEAR} such as {_QUICK_DAY}, got {text!r}")
 
 
 def _say(text: str) -> None:

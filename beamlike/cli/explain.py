@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, Parser, json_of, number_of, place
-from beamlike.cli.scenarios import Reading, in_memory, problem_of, read_file, recorded, title_line
+from beamlike.cli.scenarios import Reading, in_memory, problem_of, read_each, recorded, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.model.fingerprint import visible
 from beamlike.model.time import instant_ms
@@ -59,12 +59,9 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Explain the scenarios of a file.
-
-    Returns:
-        0 if all could be run, 1 if one failed, 2 if one that was asked for cannot be read.
-    """
-    reading = read_file(args.file)
+    """Explain the scenarios of a file: 0 if all could be run, 1 if one failed, 2 if one that was
+    asked for cannot be read."""
+    reading = read_each([args.file])
     scenarios = _chosen(reading, args.scenario, args.file)
     if reading.problems and args.scenario is None:
         reading.show_problems()
@@ -121,11 +118,11 @@ def _key(recording: Recording, typed: str) -> Any:
 
 
 def _bounds(typed: Sequence[str]) -> tuple[int, int]:
-    numbers = map(number_of, typed)
-    start, end = (
-        instant_ms(text if number is None else number, f"--window {name}")
-        for name, text, number in zip(("START", "END"), typed, numbers, strict=True)
-    )
+    def instant(name: str, text: str) -> int:
+        number = number_of(text)
+        return instant_ms(text if number is None else number, f"--window {name}")
+
+    start, end = map(instant, ("START", "END"), typed)
     return start, end
 
 

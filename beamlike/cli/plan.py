@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -96,94 +97,62 @@ def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
 
 def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    take, stream = parser.take, PlannedStream(Load(0))
+    take, count, stream = parser.take, whole_number(1), PlannedStream(Load(0))
     load, machines = stream.load, stream.machines
-    take("--events N", "events a second", whole_number(1), required=True)
-    take(
-        "--every SECONDS",
-        f"between two micro-batches ({stream.every})",
-        whole_number(1),
-        default=stream.every,
-    )
-    take(
-        "--windows N",
-        f"open at once, of all keys ({load.windows:,})",
-        whole_number(0),
-        default=load.windows,
-    )
+    usual = attrs.asdict(machines) | attrs.asdict(load) | attrs.asdict(stream, recurse=False)
+    parser.set_defaults(**usual)
+    take("--events N", "events a second", count, required=True)
+    take("--every SECONDS", f"between two micro-batches ({stream.every})", count)
+    take("--windows N", f"open at once, of all keys ({load.windows:,})", whole_number(0))
     take(
         "--work",
         f"what is done with an event ({load.work}): windows of one kind, all values as a "
         "list, early and late panes, panes that withdraw others, a pipeline of Python functions, "
         "a function with states",
         choices=COSTS,
-        default=load.work,
     )
     take(
         "--groupings N",
         "groupings and joins in a row, and one for each side of a join that is grouped "
         f"({load.groupings})",
-        whole_number(1),
-        default=load.groupings,
+        count,
     )
-    take(
-        "--hottest X",
-        f"the part of all events that the most frequent key has ({load.hottest:g})",
-        _Number(0, 1),
-        default=load.hottest,
-    )
-    take("--executors N", "by default as many as it needs", whole_number(1))
-    take(
-        "--cores N", f"of each executor ({machines.cores})", whole_number(1), default=machines.cores
-    )
-    take(
-        "--partitions N",
-        "spark.sql.shuffle.partitions, by default as many as shards",
-        whole_number(1),
-    )
+    hottest = f"the part of all events that the most frequent key has ({load.hottest:g})"
+    take("--hottest X", hottest, _number(0, 1))
+    take("--executors N", "by default as many as it needs", count)
+    take("--cores N", f"of each executor ({machines.cores})", count)
+    take("--partitions N", "spark.sql.shuffle.partitions, by default as many as shards", count)
     take(
         "--commit SECONDS",
         f"until a file of the checkpoint is there ({machines.commit:g}, as on a disk; 0.05 "
         "to 0.2 in an object store)",
-        _Number(0, 60),
-        default=machines.commit,
+        _number(0, 60),
     )
-    take(
-        "--speed X",
-        f"of a core, beside those of the benchmarks ({machines.speed:g})",
-        _Number(0.01, 100),
-        default=machines.speed,
-    )
+    speed = f"of a core, beside those of the benchmarks ({machines.speed:g})"
+    take("--speed X", speed, _number(0.01, 100))
 
 
-@attrs.frozen
-class _Number:
-    """A number between two others, for argparse."""
+def _number(least: float, most: float) -> Callable[[str], float]:
+    """What reads a number between two others."""
 
-    least: float
-    most: float
-
-    def __call__(self, text: str) -> float:
+    def read(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not self.least <= value <= self.most:
+        if not least <= value <= most:
             raise argparse.ArgumentTypeError(
-                f"must be a number from {self.least:g} to {self.most:g}, got {text!r}"
+                f"must be a number from {least:g} to {most:g}, got {text!r}"
             )
         return value
+
+    return read
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the estimate."""
-    load = Load(
-        args.events * args.every,
-        args.windows,
-        args.work,
-        args.groupings,
-        hottest=args.hottest,
-    )
+    events = args.events * args.every
+    load = Load(events, args.windows, args.work, args.groupings, hottest=args.hottest)
     machines = Machines(cores=args.cores, speed=args.speed, commit=args.commit)
     stream = PlannedStream(load, args.every, machines, args.executors, args.partitions)
     best, cost = needs_of(stream)
@@ -196,18 +165,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _rows(stream: PlannedStream, machines: Machines, cost: Cost) -> dict[str, str]:
     """What is printed, by name."""
-    spent = {
-        "driver": cost.driver,
-        "tasks": cost.tasks,
-        "shards": cost.shards,
-        "events": cost.events,
-        "network": cost.network,
-    }
     partitions = f"{machines.partitions} spark.sql.shuffle.partitions"
     return {
         "micro-batch": f"{stream.load.events:,.0f} events in {cost.seconds:.1f} s of "
         f"{stream.every} s",
-        "of which": ", ".join(f"{name} {value:.1f} s" for name, value in spent.items()),
+        "of which": ", ".join(f"{name} {value:.1f} s" for name, value in cost.parts.items()),
         "executors": f"{machines.executors}, of {machines.cores} cores each",
         "shards": f"{machines.shards}, and {partitions}",
         "tasks": f"{cost.task_count} in a micro-batch, {cost.commits} commits of state an executor",

@@ -2,6 +2,7 @@
 
 import argparse
 import threading
+from contextlib import closing
 from typing import Final
 
 from beamlike.cli.argument_types import Parser, as_path, whole_number
@@ -48,10 +49,7 @@ def run(args: argparse.Namespace) -> int:
         size = sum(path.stat().st_size for path in written) / 1e6
         print(f"{args.build}: {len(written)} files, {size:.1f} MB; open its index.html by a server")
         return 0
-    server = PlaygroundServer(built_folder(args.pyodide), args.port)
-    print(f"the playground is at {server.url} until Ctrl-C", flush=True)
-    try:
+    with closing(PlaygroundServer(built_folder(args.pyodide), args.port)) as server:
+        print(f"the playground is at {server.url} until Ctrl-C", flush=True)
         threading.Event().wait()
-    finally:
-        server.close()
     return 0

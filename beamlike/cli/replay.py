@@ -39,7 +39,7 @@ from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
 
 Show = Callable[[Scenario, Run], str]
-ShowAll = Callable[[Iterator["Replay"], Sequence[str]], int]
+ShowAll = Callable[[Iterator[Replay], Sequence[str]], int]
 """Shows what came out, and for programs also what could not be read."""
 
 DESCRIPTION: Final = """\
@@ -134,22 +134,17 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay the files.
-
-    Returns:
-        0 if all is as expected, 1 if not, 2 if something could not be read and so has not run.
-    """
+    """Replay the files: 0 if all is as expected, 1 if not, 2 if something could not be read."""
     show = _shower(args.format, args.out, explains=args.explain)
     reading = read_files(args.files)
-    scenarios = reading.scenarios
     if reading.problems:
         reading.show_problems()
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
-        return _show(show, reading, map(run_one, scenarios))
+        return _show(show, reading, map(run_one, reading.scenarios))
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
-        return _show(show, reading, on_spark(scenarios, spark))
+        return _show(show, reading, on_spark(reading.scenarios, spark))
 
 
 def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
@@ -161,24 +156,23 @@ def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
 
 def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
     """What shows the replays. A page that could not be written is refused before anything runs."""
+    problem = ""
     if explains and format not in _FOR_PEOPLE:
-        raise EnvironmentProblem(
-            f"--explain is for people, and --format {format} is for programs; use --format "
-            "table or timeline"
-        )
-    if format != "html":
-        if out is not None:
-            raise EnvironmentProblem(
-                f"--out {out} is where a page goes, and --format {format} writes none; add "
-                "--format html"
-            )
-        return _json if format == "json" else partial(_for_people, _FOR_PEOPLE[format], explains)
-    if out is None:
-        raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
-    if out.is_dir() or not out.parent.is_dir():
-        problem = "is a folder" if out.is_dir() else f"has no folder {out.parent}"
-        raise EnvironmentProblem(f"--out {out} {problem}; name a file in a folder that exists")
-    return partial(_page, out)
+        problem = f"--explain is for people, and --format {format} is for programs; use --format "
+        problem += "table or timeline"
+    elif format != "html" and out is not None:
+        problem = f"--out {out} is where a page goes, and --format {format} writes none; add "
+        problem += "--format html"
+    elif format == "html" and out is None:
+        problem = "--format html needs a file; add --out FILE.html"
+    elif out is not None and (out.is_dir() or not out.parent.is_dir()):
+        place = "is a folder" if out.is_dir() else f"has no folder {out.parent}"
+        problem = f"--out {out} {place}; name a file in a folder that exists"
+    if problem:
+        raise EnvironmentProblem(problem)
+    if out is not None:
+        return partial(_page, out)
+    return _json if format == "json" else partial(_for_people, _FOR_PEOPLE[format], explains)
 
 
 # -- showing -------------------------------------------------------------------------------
@@ -249,7 +243,7 @@ def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
         yield visible(f"contested, so it does not count{': ' if reasons else ''}{reasons}")
 
 
-def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> int:
+def _page(out: Path, replays: Iterator[Replay], problems: Sequence[str]) -> int:
     """Everything as a page. On the terminal the table, since a verdict is wanted there too."""
     recordings: dict[str, Recording] = {}
     left_out: list[str] = []
@@ -276,7 +270,7 @@ def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> in
 def _titles(scenario: Scenario) -> Iterator[str]:
     """What a scenario may be called on a page, the best first. Files may have equal ones."""
     title, id = scenario.title or scenario.id, scenario.id
-    return chain([title, f"{title} ({id})"], (f"{title} ({id}, {at})" for at in count(2)))
+    return chain([title, f"{title} ({id})"], (f"{title} ({id}, {n})" for n in count(2)))
 
 
 def _json(replays: Iterator[Replay], problems: Sequence[str]) -> int:
@@ -299,8 +293,8 @@ def _json(replays: Iterator[Replay], problems: Sequence[str]) -> int:
 def _json_entry(replay: Replay) -> dict[str, Any]:
     id, outcome = replay.scenario.id, replay.outcome
     if isinstance(outcome, Exception):
-        kind = "unsupported" if isinstance(outcome, UnsupportedError) else "error"
-        return {"id": id, kind: problem_of(outcome)}
+        outcome_kind = "unsupported" if isinstance(outcome, UnsupportedError) else "error"
+        return {"id": id, outcome_kind: problem_of(outcome)}
     entry = {"id": id, **to_document(outcome)}
     try:
         json.dumps(entry, allow_nan=False)

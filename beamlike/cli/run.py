@@ -14,6 +14,7 @@ from typing import Final, get_args
 from beamlike.api.pipelines.options import HOST_VARIABLE, Host
 from beamlike.beam.alias import install_as
 from beamlike.cli.argument_types import Parser
+from beamlike.errors import EnvironmentProblem
 
 DESCRIPTION: Final = """\
 Run a Python script that was written for Apache Beam, as it is: whatever it
@@ -63,11 +64,7 @@ def run(options: argparse.Namespace) -> int:
     script = Path(options.script)
     if not script.is_file():
         problem = "is a folder" if script.is_dir() else "is not there"
-        print(
-            f"beamlike: {options.script} {problem}; write the path of a Python file",
-            file=sys.stderr,
-        )
-        return 2
+        raise EnvironmentProblem(f"{options.script} {problem}; write the path of a Python file")
     with _prepared(script, options.rest, options.host), install_as("apache_beam"):
         try:
             runpy.run_path(str(script), run_name="__main__")

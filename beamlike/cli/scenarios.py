@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -66,38 +66,31 @@ class Reading:
             print(f"beamlike: not run, it cannot be read: {visible(what)}", file=sys.stderr)
 
 
-def read_file(file: str) -> Reading:
-    """The scenarios of a file."""
-    return _all([_read(file)])
-
-
-def read_files(names: Sequence[str]) -> Reading:
+def read_files(names: Iterable[str]) -> Reading:
     """The scenarios of files and folders."""
-    files = [file for name in names for file in _files(name)]
-    return _all([_read(file) for file in files])
+    return read_each(chain.from_iterable(map(_files, names)))
 
 
-def _all(readings: Sequence[Reading]) -> Reading:
-    parts = ("scenarios", "problems", "unread")
-    whole = Reading(
-        *(tuple(chain.from_iterable(getattr(it, part) for it in readings)) for part in parts)
-    )
-    if not whole.scenarios:
-        raise TranscriptError(whole.first_problems)
-    return whole
-
-
-def _read(file: str) -> Reading:
-    found = read_transcripts(file)
-    problem, unread = found.problem and str(found.problem), file
-    if found.problem is None and not found.scenarios:
-        problem = (
-            f"{file}: there is no scenario in this file; beamlike replay --help shows one to begin "
-            "with"
-        )
-    elif found.scenarios:
-        unread = f"{how_many(found.unread, 'scenario')} of {file}"
-    return Reading(found.scenarios, (problem,), (unread,)) if problem else Reading(found.scenarios)
+def read_each(files: Iterable[str]) -> Reading:
+    """The scenarios of files."""
+    scenarios, problems, unread = list[Scenario](), list[str](), list[str]()
+    for file in files:
+        transcripts = read_transcripts(file)
+        scenarios += transcripts.scenarios
+        if transcripts.problem is not None:
+            problems.append(str(transcripts.problem))
+            some = f"{how_many(transcripts.unread, 'scenario')} of {file}"
+            unread.append(some if transcripts.scenarios else file)
+        elif not transcripts.scenarios:
+            problems.append(
+                f"{file}: there is no scenario in this file; beamlike replay --help shows one to "
+                "begin with"
+            )
+            unread.append(file)
+    reading = Reading(tuple(scenarios), tuple(problems), tuple(unread))
+    if not scenarios:
+        raise TranscriptError(reading.first_problems)
+    return reading
 
 
 def _files(name: str) -> list[str]:
@@ -133,22 +126,23 @@ def windowing_line(scenario: Scenario) -> str:
     return f"{scenario.strategy}; {scenario.aggregation} of each pane"
 
 
-def in_memory(scenario: Scenario) -> Outcome:
-    """Run a scenario in this process; what it raises, if it raises."""
+def _outcome(run: Callable[[], Run]) -> Outcome:
     try:
-        return run_in_memory(scenario.machine(), scenario.script)
+        return run()
     except Exception as error:  # an aggregation that cannot take these values, for one
         return error
+
+
+def in_memory(scenario: Scenario) -> Outcome:
+    """Run a scenario in this process; what it raises, if it raises."""
+    return _outcome(lambda: run_in_memory(scenario.machine(), scenario.script))
 
 
 def in_local(scenario: Scenario) -> Outcome:
     """Run a scenario in this process as production would; what it raises, if it raises."""
     from beamlike.hosts.local.nodes import run_in_local
 
-    try:
-        return run_in_local(*_stage(scenario))
-    except Exception as error:
-        return error
+    return _outcome(lambda: run_in_local(*_stage(scenario)))
 
 
 def on_spark(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
@@ -207,8 +201,8 @@ class Replay:
 
     @classmethod
     def of(cls, scenario: Scenario, outcome: Outcome) -> "Replay":
-        found = differences(scenario, outcome) if isinstance(outcome, Run) else []
-        return cls(scenario, outcome, tuple(found))
+        differing = differences(scenario, outcome) if isinstance(outcome, Run) else []
+        return cls(scenario, outcome, tuple(differing))
 
     @property
     def failed(self) -> bool:
@@ -247,9 +241,8 @@ class Replay:
     def hints(self, *, explained: bool) -> Iterator[str]:
         """What may surprise the author of the scenario."""
         script, outcome = self.scenario.script, self.outcome
-        ends = [
-            index for index, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)
-        ]
+        end = AdvanceWatermark(MAX_TIMESTAMP)
+        ends = [index for index, step in enumerate(script) if step == end]
         if isinstance(outcome, Run) and not outcome.outputs:
             reason = "" if explained else "--explain says why"
             if not ends:

@@ -24,12 +24,8 @@ def quiet_session(
 
     What its processes write on stderr goes to a file; if the command fails, the end of that
     file is shown. Java and its Python workers inherit the stderr that is in place when they
-    start, and keep it; so it is exchanged for the moment of the start only.
-
-    Args:
-        app_name: The name of the application.
-        short_lived: For a command of seconds: Java and Spark compile less, see `local_session`.
-        conf: More settings, see `local_session`.
+    start, and keep it; so it is exchanged for the moment of the start only. Arguments are those of
+    `local_session`.
     """
     from beamlike.hosts.spark.session import check_environment, local_session
 

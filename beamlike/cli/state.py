@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.cli.argument_types import Parser, place, whole_number
 from beamlike.cli.silence_spark import quiet_session
@@ -103,17 +103,13 @@ def run(args: argparse.Namespace) -> int:
     state = read_state(args.checkpoint, args.batch, "beamlike state")
     for damage in state.damaged:
         print(f"beamlike: {visible(str(damage))}", file=sys.stderr)
-    return _show(state, args) or int(bool(state.damaged))
+    _show(state, args)
+    return int(bool(state.damaged))
 
 
 def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
-    """The state. Once it is here, Spark is no longer needed.
-
-    Args:
-        checkpoint: Where it is.
-        batch: The micro-batch after which it is read; None: the last.
-        app: What Spark calls the session.
-    """
+    """The state after a micro-batch, or the last one, by a session of that name. Once it is here,
+    Spark is no longer needed."""
     from beamlike.inspect.state.report import SavedState
 
     refused: BeamlikeError | None = None
@@ -125,28 +121,19 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
     raise refused
 
 
-def _show(state: "SavedState", args: argparse.Namespace) -> int:
+def _show(state: "SavedState", args: argparse.Namespace) -> None:
     from beamlike.cli.state_json import document
     from beamlike.cli.state_text import listing
     from beamlike.inspect.state.choice import choose
 
     places = choose(state, stages=args.stage, keys=args.key, sort=args.sort)
     if args.json:
-        for part in document(state, args.stage, places, args.limit, unpickle=args.unpickle):
-            print(part)
-        return 0
-    if args.limit is None:
-        shown = places if args.key else places.slice(0, _SHOWN)
+        lines = document(state, args.stage, places, args.limit, unpickle=args.unpickle)
     else:
-        shown = places.slice(0, args.limit)
-    for line in listing(
-        state,
-        args.stage,
-        shown,
-        of=len(places),
-        sort=args.sort,
-        in_full=bool(args.key),
-        unpickle=args.unpickle,
-    ):
+        most = (len(places) if args.key else _SHOWN) if args.limit is None else args.limit
+        how: dict[str, Any] = {"in_full": bool(args.key), "unpickle": args.unpickle}
+        lines = listing(
+            state, args.stage, places.slice(0, most), of=len(places), sort=args.sort, **how
+        )
+    for line in lines:
         print(line)
-    return 0

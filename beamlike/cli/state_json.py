@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 import attrs
 import pyarrow as pa
 
 from beamlike.inspect.state.choice import SavedWindow, windows_of
-from beamlike.inspect.state.functions import SavedCell, SavedFunction
+from beamlike.inspect.state.function_state import SavedCell, SavedFunction
 from beamlike.inspect.state.report import SHARDS, SavedState
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage
 from beamlike.model.time import show_instant
 from beamlike.viz.sentences import spoken
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1)
 _INTERNAL: Final = frozenset(("operator", "finished", "values"))
 """Columns of windows that say nothing to a reader."""
 _NODE: Final = ("path", "name", "finished", "ready", "waits_for")
@@ -29,15 +29,8 @@ def document(
     *,
     unpickle: bool,
 ) -> Iterator[str]:
-    """The tables of shards and windows as one JSON document, in parts.
-
-    Args:
-        state: The state.
-        stages: The names of the groupings to show; all without any.
-        places: The windows to list.
-        limit: So many of them at most; None: all.
-        unpickle: See `windows_of`.
-    """
+    """The tables of shards and windows as one JSON document, in parts: of the groupings of these
+    names, or of all, with so many of the windows at these places, see `windows_of`."""
     chosen = [state.stage(name) for name in stages] or list(state.stages)
     head = {
         "checkpoint": state.path,
@@ -48,8 +41,8 @@ def document(
         "found": len(places),
     }
     yield f'{_dumped(head)[:-1]}, "windows": ['
-    some = places if limit is None else places.slice(0, limit)
-    for number, window in enumerate(windows_of(state, some, unpickle=unpickle)):
+    shown = places if limit is None else places.slice(0, limit)
+    for number, window in enumerate(windows_of(state, shown, unpickle=unpickle)):
         yield f"{',' if number else ''}{_dumped(_json_window(window))}"
     yield "]}"
 
@@ -100,7 +93,7 @@ def _json_function(function: SavedFunction) -> dict[str, Any]:
             attrs.asdict(timer) | {"at": _iso(timer.at), "output": _iso(timer.output)}
             for timer in function.timers
         ],
-        "waiting": [_iso(instant) for instant in function.waiting],
+        "waiting": list(map(_iso, function.waiting)),
     }
 
 
@@ -110,15 +103,15 @@ def _json_value(cell: SavedCell) -> Any:
     return [[_iso(instant), value] for instant, value in cell.value]
 
 
-def _iso(at: int | None) -> str | None:
-    """An instant as ISO 8601 in UTC; the ends of time in words."""
-    if at is None:
+def _iso(instant: int | None) -> str | None:
+    """An instant (ms) as ISO 8601 in UTC; the ends of time in words."""
+    if instant is None:
         return None
     try:
-        moment = _EPOCH + timedelta(milliseconds=at)
+        moment = _EPOCH + timedelta(milliseconds=instant)
     except OverflowError:
-        return show_instant(at)
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        return show_instant(instant)
+    return f"{moment.isoformat(timespec='milliseconds')}Z"
 
 
 def _dumped(value: Any) -> str:
@@ -133,9 +126,9 @@ def _plain(value: Any) -> Any:
         case float():
             return value if value - value == 0 else str(value)  # NaN and infinities have no JSON
         case Mapping():
-            return {str(name): _plain(each) for name, each in value.items()}
+            return {str(name): _plain(part) for name, part in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [_plain(each) for each in value]
+            return list(map(_plain, value))
         case datetime() | date() | time():
             return value.isoformat()
         case bytes():

@@ -1,21 +1,21 @@
 """Saved state as text, for a terminal; and where the watermarks of a grouping come from."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.inspect.state.choice import SavedWindow, windows_of
-from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTimer
+from beamlike.inspect.state.function_state import SavedCell, SavedFunction, SavedTimer
 from beamlike.inspect.state.report import SavedState
-from beamlike.inspect.state.shard import KeyOfState
-from beamlike.inspect.state.stage import SavedStage, milliseconds
+from beamlike.inspect.state.shard import KeyOfState, SavedShard
+from beamlike.inspect.state.stage import SavedStage, milliseconds, saved_window
 from beamlike.inspect.state.trigger import node_in_words
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
-from beamlike.model.windows import IntervalWindow
 from beamlike.viz.cells import aligned, cut, cut_all, named_facts
 from beamlike.viz.sentences import spoken
 from beamlike.viz.table import show_window
@@ -25,8 +25,8 @@ _PARTS_SHOWN: Final = 3
 
 def inputs_of(stage: SavedStage) -> Iterator[str]:
     """The watermark of each input, of a grouping whose inputs have watermarks of their own."""
-    for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
-        states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
+    by_input = zip_longest(*(shard.clocks.inputs for shard in stage.shards))
+    for states in ([state for state in of_shards if state is not None] for of_shards in by_input):
         updates = instant(max(state.active_at for state in states))
         if states[0].shards:
             by_shard = zip(*(state.shards for state in states), strict=True)
@@ -50,8 +50,8 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
 
 def keys_of(clocks: Sequence[KeyOfState]) -> str:
     """The watermarks of keys that have each its own, those that are behind first."""
-    by_key = [(of.clock.watermark, escaped(of.key), of.clock.active_at) for of in clocks]
-    return _slowest("key", by_key)
+    watermarks = [(it.clock.watermark, escaped(it.key), it.clock.active_at) for it in clocks]
+    return _slowest("key", watermarks)
 
 
 def _slowest(noun: str, rows: Sequence[tuple[int, str, int]]) -> str:
@@ -64,9 +64,9 @@ def _slowest(noun: str, rows: Sequence[tuple[int, str, int]]) -> str:
     return f"{how_many(len(rows), noun)}, the last {'; '.join(shown)}"
 
 
-def instant(at: int | None) -> str:
+def instant(milliseconds: int | None) -> str:
     """An instant (ms) for a person."""
-    return "-" if at is None else show_instant(at)
+    return "-" if milliseconds is None else show_instant(milliseconds)
 
 
 def escaped(text: str) -> str:
@@ -87,11 +87,10 @@ _DEFAULTS: Final = {
 """Values that are not shown."""
 _OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
 _SHARDS_SHOWN: Final = 16
-_NUMBERS: Final = ("shard", "windows", "keys", "new", "bytes", "stored")
+_COUNTS: Final = ("windows", "keys", "bytes", "stored")
+_NUMBERS: Final = ("shard", "new", *_COUNTS)
 _KEY_WIDTH: Final = 40
 _HELD_WIDTH: Final = 1_000
-
-Row = Sequence[str]
 
 
 def listing(
@@ -104,17 +103,11 @@ def listing(
     in_full: bool,
     unpickle: bool,
 ) -> Iterator[str]:
-    """Everything in lines.
-
-    Args:
-        places: The windows to list, see `choose`.
-        of: How many there are to choose from.
-        sort: How they are sorted.
-        in_full: Whether each window is shown in full, instead of in a line.
-    """
+    """Everything in lines: the groupings of these names, or all, and the windows at these places,
+    see `choose`, of so many; each of them in full, or in a line."""
     first, last = state.batches
-    there = "the only one" if first == last else f"there are {first} to {last}"
-    yield f"{escaped(state.path)}, after batch {state.batch} ({there})"
+    span = "the only one" if first == last else f"there are {first} to {last}"
+    yield f"{escaped(state.path)}, after batch {state.batch} ({span})"
     yield from (f"not shown: {escaped(str(damage))}" for damage in state.damaged)
     for stage in [state.stage(name) for name in stages] or state.stages:
         yield ""
@@ -132,7 +125,7 @@ def listing(
     else:
         more = f"{len(shown):,} of {every}" if len(shown) < of else every
         yield f"{more}, {_SORTED[sort]}"
-        yield from aligned(list(_window_rows(shown, several=len(state.stages) > 1)), _NUMBERS)
+        yield from _aligned(_window_rows(shown, several=len(state.stages) > 1))
         if len(shown) < of:
             yield "(--limit N shows more, --key KEY shows all of one key)"
 
@@ -146,17 +139,21 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
             lines[escaped(what)] = escaped(value) if length is None else show_duration(length)
     yield from named_facts(lines)
     yield ""
-    header, *rows = _shard_rows(state, stage)
-    yield from (f"  {line}" for line in aligned([header, *rows[:_SHARDS_SHOWN]], _NUMBERS))
+    rows = state.shards_of(stage)
+    shown = list(map(_shard_row, stage.shards, rows))[:_SHARDS_SHOWN]
+    yield from (f"  {line}" for line in _aligned(shown))
     if len(rows) > _SHARDS_SHOWN:
         yield f"  and {how_many(len(rows) - _SHARDS_SHOWN, 'more shard')}; --json lists all"
 
 
+def _aligned(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Rows, of which each has the names of all columns; there is one at least."""
+    return aligned([list(rows[0]), *(list(row.values()) for row in rows)], _NUMBERS)
+
+
 def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
     shards = state.shards_of(stage)
-    windows, keys, size, stored = (
-        sum(row[what] for row in shards) for what in ("windows", "keys", "bytes", "stored")
-    )
+    windows, keys, size, stored = (sum(row[name] for row in shards) for name in _COUNTS)
     of = stage.identity.get("shards", "")
     number = f"{len(shards)} of {of}" if str(len(shards)) != of else of
     closed = pc.sum(stage.windows["closed"]).as_py() or 0
@@ -187,11 +184,9 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     """Where the output watermark is, and what holds it there."""
     reached = stage.output_watermark
     watermark = instant(reached)
-    held = [
-        row
-        for shard, row in zip(stage.shards, shards, strict=True)
-        if shard.output_watermark == reached and row["held_until"] is not None
-    ]
+    pairs = zip(stage.shards, shards, strict=True)
+    last = [row for shard, row in pairs if shard.output_watermark == reached]
+    held = [row for row in last if row["held_until"] is not None]
     if not held:
         return f"{watermark}; no window holds it back"
     behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
@@ -200,47 +195,37 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{more}"
 
 
-def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
-    yield (
-        *("shard", "windows", "keys", "bytes", "stored", "watermark", "output watermark"),
-        "held back by",
-    )
-    shards = state.shards_of(stage)
-    for shard, row in zip(stage.shards, shards, strict=True):
-        yield (
-            str(row["shard"]),
-            *(f"{row[what]:,}" for what in ("windows", "keys", "bytes", "stored")),
-            instant(shard.at.watermark),
-            instant(shard.output_watermark),
-            "-" if row["held_until"] is None else _holder(row),
-        )
+def _shard_row(shard: SavedShard, row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "shard": str(row["shard"]),
+        **{name: f"{row[name]:,}" for name in _COUNTS},
+        "watermark": instant(shard.clocks.watermark),
+        "output watermark": instant(shard.output_watermark),
+        "held back by": "-" if row["held_until"] is None else _holder(row),
+    }
 
 
 def _holder(shard: Mapping[str, Any]) -> str:
-    start, end = shard["held_start"], shard["held_end"]
-    return f"{_key(shard['held_key'])} {_span(start, end)}"
+    window = show_window(saved_window(shard["held_start"], shard["held_end"]))
+    return f"{_key(shard['held_key'])} {window}"
 
 
-def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[Row]:
-    stage = ("stage",) if several else ()
-    yield (
-        *stage,
-        *("key", "window", "new", "last pane", "watermark", "clock", "bytes", "waits for"),
-    )
+def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> list[dict[str, str]]:
     keys = cut_all([escaped(window.facts["key"]) or "(all)" for window in windows], _KEY_WIDTH)
-    for window, key in zip(windows, keys, strict=True):
-        facts = window.facts
-        yield (
-            *((escaped(window.stage.name),) if several else ()),
-            key,
-            show_window(window.window),
-            _number(facts["new_elements"]),
-            _pane(facts),
-            instant(facts["due_event"]),
-            instant(facts["due_clock"]),
-            f"{facts['bytes']:,}",
-            _waits_for(window),
-        )
+    return [
+        {
+            **({"stage": escaped(window.stage.name)} if several else {}),
+            "key": key,
+            "window": show_window(window.window),
+            "new": _number(window.facts["new_elements"]),
+            "last pane": _pane(window.facts),
+            "watermark": instant(window.facts["due_event"]),
+            "clock": instant(window.facts["due_clock"]),
+            "bytes": _number(window.facts["bytes"]),
+            "waits for": _waits_for(window),
+        }
+        for window, key in zip(windows, keys, strict=True)
+    ]
 
 
 def _waits_for(window: SavedWindow) -> str:
@@ -270,13 +255,9 @@ def _function(function: SavedFunction) -> Iterator[str]:
     """The states, timers and elements of a window, section by section."""
     if function.cells:
         yield "  states"
-        cells = {
-            escaped(f"{cell.name}, {cell.kind or 'of an unknown kind'}"): _cut(
-                _shown(cell), _HELD_WIDTH
-            )
-            for cell in function.cells
-        }
-        yield from named_facts(cells, 4)
+        names = (f"{cell.name}, {cell.kind or 'of an unknown kind'}" for cell in function.cells)
+        values = (_cut(_shown(cell), _HELD_WIDTH) for cell in function.cells)
+        yield from named_facts(dict(zip(map(escaped, names), values, strict=True)), 4)
     if function.timers:
         yield "  timers"
         yield from named_facts({_timer_name(timer): _fires(timer) for timer in function.timers}, 4)
@@ -297,10 +278,9 @@ def _shown(cell: SavedCell) -> str:
 def _fires(timer: SavedTimer) -> str:
     clocks = {"event": "the watermark", "processing": "the clock"}
     clock = clocks.get(timer.domain or "", "its clock")
-    held = "holds nothing"
-    if timer.output is not None:
-        held = f"holds the output watermark at {instant(timer.output)}"
-    return f"fires once {clock} is past {instant(timer.at)}, {held}"
+    hold = timer.output
+    held = "nothing" if hold is None else f"the output watermark at {instant(hold)}"
+    return f"fires once {clock} is past {instant(timer.at)}, holds {held}"
 
 
 def _in_full(window: SavedWindow) -> Iterator[str]:
@@ -308,21 +288,19 @@ def _in_full(window: SavedWindow) -> Iterator[str]:
     yield f"key {_key(facts['key'], _HELD_WIDTH)}, {show_window(window.window)}"
     closed = "; closed: it takes no more elements" if facts["closed"] else ""
     standing = facts["standing"]
+    new = f"{_number(facts['new_elements'])} since the last pane{closed}"
+    grouped, hold = window.function is None, facts["hold"]
     lines = {
         "stage": f"{escaped(window.stage.name)}, shard {facts['shard']}",
-        "new elements": None
-        if window.function is not None
-        else f"{_number(facts['new_elements'])} since the last pane{closed}",
-        "all elements": None if facts["size"] is None else f"{facts['size']:,}",
-        "last pane": None if window.function is not None else _pane(facts),
-        "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
-        "holds back": None
-        if facts["hold"] is None
-        else f"the output watermark at {instant(facts['hold'])}",
+        "new elements": grouped and new,
+        "all elements": facts["size"] is not None and f"{facts['size']:,}",
+        "last pane": grouped and _pane(facts),
+        "standing panes": standing is not None and f"{standing:,} not withdrawn yet",
+        "holds back": hold is not None and f"the output watermark at {instant(hold)}",
         "changes when": _deadlines(facts),
         "size": f"{facts['bytes']:,} bytes",
     }
-    yield from (f"  {what:<16}{fact}" for what, fact in lines.items() if fact is not None)
+    yield from (f"  {name:<16}{fact}" for name, fact in lines.items() if fact)
     view = window.trigger
     if view is not None:
         yield "  trigger"
@@ -340,23 +318,16 @@ def _in_full(window: SavedWindow) -> Iterator[str]:
 
 
 def _deadlines(facts: Mapping[str, Any]) -> str:
-    both = []
-    if facts["due_event"] is not None:
-        both.append(f"the watermark reaches {instant(facts['due_event'])}")
-    if facts["due_clock"] is not None:
-        both.append(f"the clock passes {instant(facts['due_clock'])}")
-    return ", or ".join(both) or "an element comes"
+    moves = {"due_event": "the watermark reaches", "due_clock": "the clock passes"}
+    due = (
+        f"{move} {instant(facts[name])}" for name, move in moves.items() if facts[name] is not None
+    )
+    return ", or ".join(due) or "an element comes"
 
 
 def _pane(facts: Mapping[str, Any]) -> str:
     timing = facts["timing"]
     return "-" if timing is None else f"{escaped(timing)} {facts['index']}"
-
-
-def _span(start: int | None, end: int | None) -> str:
-    if start is None or end is None:
-        return "global"
-    return show_window(IntervalWindow(start, end))
 
 
 def _number(number: int | None) -> str:

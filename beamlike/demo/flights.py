@@ -14,7 +14,7 @@ import importlib.metadata
 import os
 import zipfile
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -84,11 +84,12 @@ def load_flights(first: date | None = None, days: int | None = None) -> pa.Table
     scheduled = scheduled_ms(*(rows.column(name).to_numpy() for name in (*_DATE, "sched_dep_time")))
     delay = rows.column("dep_delay")
     arrived = scheduled + pc.fill_null(delay, 0).to_numpy().astype(np.int64) * _MINUTE_MS
+    instants = pa.timestamp("us", tz="UTC")
     table = pa.table(
         {
             **{name: rows.column(name) for name in _KEPT},
-            SCHEDULED: _instants(scheduled),
-            ARRIVED: _instants(arrived),
+            SCHEDULED: pa.array(scheduled * 1000, instants),
+            ARRIVED: pa.array(arrived * 1000, instants),
             "dep_delay": delay,
             CANCELLED: pc.is_null(delay),
         }
@@ -97,17 +98,11 @@ def load_flights(first: date | None = None, days: int | None = None) -> pa.Table
 
 
 def scheduled_ms(year: Any, month: Any, day: Any, clock: Any) -> Any:
-    """Epoch milliseconds of times on New York's clocks.
-
-    Args:
-        year, month, day: Integer arrays.
-        clock: Integer array, hours times 100 plus minutes; 2400 is midnight after that day.
-    """
-    # The offset to UTC changes on the hour only, so one look-up for each hour is enough.
-    hours = ((year * 100 + month) * 100 + day) * 100 + clock // 100
-    distinct, where = np.unique(hours, return_inverse=True)
-    starts = np.array([_hour_start_ms(int(hour)) for hour in distinct], dtype=np.int64)
-    return starts[where] + clock % 100 * _MINUTE_MS
+    """Epoch milliseconds of times on New York's clocks, of integer arrays. A clock is hours times
+    100 plus minutes; 2400 is midnight after that day."""
+    minutes = _days(year, month, day).astype("M8[m]") + (clock // 100 * 60 + clock % 100)
+    local = pa.array(minutes.astype("M8[ms]"))
+    return pc.assume_timezone(local, NEW_YORK.key, ambiguous="earliest").cast(pa.int64()).to_numpy()
 
 
 def hour_ms(flights: pa.Table) -> pa.ChunkedArray:
@@ -116,22 +111,15 @@ def hour_ms(flights: pa.Table) -> pa.ChunkedArray:
     return pc.divide(hour.cast(pa.int64()), 1000)
 
 
-def _hour_start_ms(packed: int) -> int:
-    day, hour = divmod(packed, 100)
-    local = datetime(day // 10_000, day // 100 % 100, day % 100) + timedelta(hours=hour)
-    return int(local.replace(tzinfo=NEW_YORK).astimezone(UTC).timestamp()) * 1000
+def _days(year: Any, month: Any, day: Any) -> Any:
+    return ((year - 1970) * 12 + month - 1).astype("M8[M]").astype("M8[D]") + (day - 1)
 
 
-def _between(rows: pa.Table, first: date | None, days: int | None) -> pa.Table:
-    dates = zip(*(rows.column(name).to_pylist() for name in _DATE), strict=True)
-    ordinal = np.array([date(*at).toordinal() for at in dates])
-    start = int(ordinal.min()) if first is None else first.toordinal()
-    end = int(ordinal.max()) + 1 if days is None else start + days
-    return rows.filter(pa.array((start <= ordinal) & (ordinal < end)))
-
-
-def _instants(milliseconds: Any) -> pa.Array:
-    return pa.array(milliseconds * 1000, pa.timestamp("us", tz="UTC"))
+def _between(rows: pa.Table, first: date | None, count: int | None) -> pa.Table:
+    days = _days(*(rows.column(name).to_numpy() for name in _DATE))
+    start = days.min() if first is None else np.datetime64(first)
+    end = days.max() + 1 if count is None else start + count
+    return rows.filter(pa.array((start <= days) & (days < end)))
 
 
 CLOSING_CARRIER: Final = "(end)"
@@ -189,7 +177,7 @@ def storm_days(flights: pa.Table, count: int) -> list[date]:
     if not len(late) or not count:
         return []
     scheduled = flights.column(SCHEDULED)
-    days = [_local_day(scheduled[int(at)].as_py()) for at in late]
+    days = [_local_day(scheduled[int(row)].as_py()) for row in late]
     worst = days[int(np.argmax(delays[late]))]
     often = sorted(set(days) - {worst}, key=lambda day: (-days.count(day), day))
     return [worst, *often[: count - 1]]
@@ -198,34 +186,27 @@ def storm_days(flights: pa.Table, count: int) -> list[date]:
 def cuts(first: date, last: date, storms: Sequence[date], pace: Pace) -> list[int]:
     """The instants (epoch ms, ascending) at which one file ends and the next begins."""
     slow = [(_break_ms(day), _break_ms(day) + pace.storm_hours * 3_600_000) for day in storms]
-    found = {
-        index for start, end in slow for index in range(start, end + 1, pace.storm_minutes * 60_000)
-    }
-    day = first
-    while day <= last:
-        at = _break_ms(day)
-        if not any(start < at < end for start, end in slow):
-            found.add(at)
-        day += timedelta(days=pace.quiet_days)
-    return sorted(found)
+    quiet_days = range(first.toordinal(), last.toordinal() + 1, pace.quiet_days)
+    instants = {_break_ms(date.fromordinal(day)) for day in quiet_days}
+    for start, end in slow:
+        instants -= {instant for instant in instants if start < instant < end}
+    for start, end in slow:
+        instants.update(range(start, end + 1, pace.storm_minutes * 60_000))
+    return sorted(instants)
 
 
 def write_arrivals(flights: pa.Table, folder: Path, pace: Pace) -> list[ArrivalFile]:
-    """Write the flights as Parquet files, one for each micro-batch, and a closing row.
-
-    Args:
-        flights: As `load_flights` returns them.
-        folder: An empty folder.
-        pace: How finely to cut.
+    """Write flights of `load_flights` as Parquet files into an empty folder, one for each
+    micro-batch, and a closing row.
 
     Returns:
         The files in order of arrival, without the file of the closing row. Spark takes the
         oldest file first, so the files get modification times one second apart.
     """
-    arrived = _epoch_ms(flights.column(ARRIVED))
-    days = [_local_day(flights.column(ARRIVED)[at].as_py()) for at in (0, -1)]
-    at = np.array(cuts(days[0], days[1], storm_days(flights, pace.storms), pace))
-    bounds = _bounds(np.searchsorted(arrived, at).tolist(), len(flights))
+    arrived = flights.column(ARRIVED).cast(pa.int64()).to_numpy() // 1000
+    first, last = (_local_day(flights.column(ARRIVED)[row].as_py()) for row in (0, -1))
+    instants = np.array(cuts(first, last, storm_days(flights, pace.storms), pace))
+    bounds = _bounds(np.searchsorted(arrived, instants).tolist(), len(flights))
     files = []
     for number, (start, end) in enumerate(pairwise(bounds)):
         _write(flights.slice(start, end - start), folder, number)
@@ -256,14 +237,9 @@ def _write(rows: pa.Table, folder: Path, number: int) -> None:
     os.utime(path, (number, number))
 
 
-def _epoch_ms(column: pa.ChunkedArray) -> Any:
-    return column.cast(pa.int64()).to_numpy() // 1000
-
-
 def _local_day(moment: datetime) -> date:
     return moment.astimezone(NEW_YORK).date()
 
 
 def _break_ms(day: date) -> int:
-    local = datetime.combine(day, _DAY_BREAK, NEW_YORK)
-    return int(local.astimezone(UTC).timestamp()) * 1000
+    return int(datetime.combine(day, _DAY_BREAK, NEW_YORK).timestamp()) * 1000

@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import beamlike as bl
 from beamlike.demo.flights import SCHEDULED
 from beamlike.hosts.failed_starts import advising
+from beamlike.inspect.queries.progress import spark_instant_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -102,9 +102,8 @@ class ResultFolders:
         dropped = table.filter(pc.invert(is_pane)).drop_columns(aggregates)
         self._write(panes, self.panes_folder, batch)
         self._write(dropped, self.dropped_folder, batch)
-        counted = Counter(pc.struct_field(panes.column("pane"), "timing").to_pylist())
-        counted["DROPPED"] = dropped.num_rows
-        self.counted[batch] = counted
+        timings = pc.struct_field(panes.column("pane"), "timing").to_pylist()
+        self.counted[batch] = Counter(timings, DROPPED=dropped.num_rows)
 
     def progress(self, watermark_ms: int | None) -> StreamProgress:
         """What has been written so far."""
@@ -140,15 +139,9 @@ def run_query(
 ) -> list[FlightBatch]:
     """Stream all files through the windows, one file a micro-batch, until they are done.
 
-    Args:
-        spark: A session that can run `beamlike.windowed`.
-        arrivals: The folder that `write_arrivals` filled.
-        checkpoint: An empty folder for the state of the query.
-        output: Where panes and drops go; prepared.
-        report: Called every second with the progress.
-
-    Returns:
-        The micro-batches in order.
+    Their folder is one that `write_arrivals` filled, that of the checkpoint is empty, those of the
+    output are prepared. ``report`` is called every second with the progress. Returns the
+    micro-batches in order.
     """
     # The history of the watermark is drawn later: keep the progress of every batch.
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "100000")
@@ -178,7 +171,6 @@ def run_query(
 
 
 def _micro_batch(progress: Any) -> FlightBatch:
-    """One of Spark's progress reports. Spark's watermark is 1970 while it knows none."""
-    text = progress["eventTime"].get("watermark", "1970-01-01T00:00:00Z")
-    watermark = int(datetime.fromisoformat(text).timestamp() * 1000)
-    return FlightBatch(progress["batchId"], progress["numInputRows"], watermark or None)
+    """One of Spark's progress reports."""
+    watermark = spark_instant_ms(progress["eventTime"].get("watermark"))
+    return FlightBatch(progress["batchId"], progress["numInputRows"], watermark)

@@ -40,7 +40,7 @@ def render(
             f"cancelled among them: {cancelled:,}, which arrive on schedule, delay unknown",
         ],
         "panes": [
-            f"{early + on_time + late:,} for {_hours(len(panes))}: "
+            f"{early + on_time + late:,} for {how_many(len(panes), 'carrier-hour')}: "
             f"{early:,} early, {on_time:,} on time, {late:,} late"
         ],
         "changed": _changed(panes),
@@ -54,10 +54,6 @@ def render(
     )
 
 
-def _hours(count: int) -> str:
-    return how_many(count, "carrier-hour")
-
-
 def _changed(panes: Mapping[Group, Sequence[FlightPane]]) -> Iterator[str]:
     """What late panes changed, and where most."""
     changes = [
@@ -66,7 +62,7 @@ def _changed(panes: Mapping[Group, Sequence[FlightPane]]) -> Iterator[str]:
         for pane in history[:-1]
         if pane.timing == "ON_TIME"
     ]
-    yield f"{_hours(len(changes))} changed after the on-time pane"
+    yield f"{how_many(len(changes), 'carrier-hour')} changed after the on-time pane"
     known = [change for change in changes if change[1].delay is not None]
     if known:
         group, before, after = max(

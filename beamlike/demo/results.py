@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -46,25 +47,20 @@ class DroppedFlight:
     @property
     def identity(self) -> tuple[str, int, str | None, float | None]:
         """What distinguishes flights of one carrier: time, aircraft and delay."""
-        return (
-            self.group[0],
-            self.scheduled_ms,
-            self.element["tailnum"],
-            self.element["dep_delay"],
-        )
+        element = self.element
+        return self.group[0], self.scheduled_ms, element["tailnum"], element["dep_delay"]
 
 
 def read_panes(table: pa.Table) -> dict[Group, Sequence[FlightPane]]:
     """The panes of every carrier's hour, in order of their index."""
-    found: dict[Group, list[FlightPane]] = {}
+    groups: dict[Group, list[FlightPane]] = {}
     for row in table.to_pylist():
         pane, values = row["pane"], (row["departures"], row["delay"], tuple(row["tails"]))
         group = row["carrier"], _instant_ms(row["window"]["start"])
         flight_pane = FlightPane(pane["timing"], pane["index"], *values, row["batch"])
-        found.setdefault(group, []).append(flight_pane)
-    return {
-        group: tuple(sorted(panes, key=lambda pane: pane.index)) for group, panes in found.items()
-    }
+        groups.setdefault(group, []).append(flight_pane)
+    by_index = attrgetter("index")
+    return {group: tuple(sorted(panes, key=by_index)) for group, panes in groups.items()}
 
 
 def read_drops(table: pa.Table) -> tuple[DroppedFlight, ...]:

@@ -15,10 +15,11 @@ from beamlike.demo.results import (
     show_local,
     show_minutes,
 )
+from beamlike.model.fingerprint import how_many
 from beamlike.model.time import duration_ms, show_duration
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.axis import FoldedTime
-from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 
 _READABLE_PANES = 6
 _ROWS = 14
@@ -70,19 +71,18 @@ def story_scene(
     flown = list(_flown(group, drops, flights))
     latest = max(arrival for _, arrival, _ in flown)
     over = window.max_timestamp + duration_ms(ALLOWED_LATENESS, "allowed lateness")
-    expired = next((at for at, reading in readings if reading > over and at <= latest), None)
+    expired = next((when for when, reading in readings if reading > over and when <= latest), None)
 
     fired = [reached[pane.batch] for pane in panes]
     events = [*(arrival for _, arrival, _ in flown), *fired]
     events += [] if expired is None else [expired]
-    time = FoldedTime(events, limit_ms=HOUR_MS)
-    first = min(events)
-    unit = max(time.position(max(events)) - time.position(first), HOUR_MS) / _ROWS
+    time, first, last = FoldedTime(events, limit_ms=HOUR_MS), min(events), max(events)
+    unit = max(time.position(last) - time.position(first), HOUR_MS) / _ROWS
 
     def row(instant: int) -> float:
         return (time.position(instant) - time.position(first)) / unit
 
-    top = row(max(events)) + _MARGIN
+    top = row(last) + _MARGIN
     opened = min(row(arrival) for _, arrival, _ in flown)
     ended, end = (top, End.OPEN) if expired is None else (row(expired), End.EXPIRED)
     left, right = window.start - HOUR_MS * 3 // 10, window.end + HOUR_MS * 3 // 10
@@ -100,17 +100,17 @@ def story_scene(
             Box(window, pane.timing, None, _value(pane), opened, row(arrival))
             for pane, arrival in zip(panes, fired, strict=True)
         ),
-        watermark=tuple((row(at), reading) for at, reading in readings if row(at) <= top),
+        watermark=tuple((row(when), reading) for when, reading in readings if row(when) <= top),
         rows=(-_MARGIN, top),
         span=(left, right),
         event=FoldedTime([(left, right)], limit_ms=HOUR_MS),
         ticks=tuple(
-            Tick(row(hour), show_local(hour, "%H:%M"), strong=True)
-            for hour in range(-(-first // HOUR_MS) * HOUR_MS, max(events) + 1, HOUR_MS)
+            RowLabel(row(hour), show_local(hour, "%H:%M"), strong=True)
+            for hour in range(-(-first // HOUR_MS) * HOUR_MS, last + 1, HOUR_MS)
             if time.shows(hour)
         ),
         folds=tuple(
-            FoldLabel(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
+            RowLabel(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
             for fold, until in time.folds
         ),
         ideal=tuple((row(instant), instant) for instant in (left, right)),
@@ -124,19 +124,19 @@ def _fate(event: int, arrival: int, label: str, readings: Sequence[tuple[int, in
     """What became of a flight: only those that were dropped have a label."""
     if label:
         return Fate.DROPPED
-    behind = any(reading > event for at, reading in readings if at < arrival)
+    behind = any(reading > event for when, reading in readings if when < arrival)
     return Fate.LATE if behind else Fate.TAKEN
 
 
 def _reached(files: Sequence[ArrivalFile], batches: Sequence[FlightBatch]) -> dict[int, int]:
     """For each batch the arrival (epoch ms) up to which the stream had been read."""
-    reached, done = {}, files[0].first_ms
+    reached, read_until = {}, files[0].first_ms
     unread = iter(files)
     for batch in batches:
         if batch.rows:
             file = next(unread, None)
-            done = done if file is None else file.last_ms
-        reached[batch.number] = done
+            read_until = read_until if file is None else file.last_ms
+        reached[batch.number] = read_until
     return reached
 
 
@@ -145,21 +145,19 @@ def _flown(
 ) -> Iterable[tuple[int, int, str]]:
     """Event time and arrival (ms) of the hour's flights; those dropped, with a label."""
     carrier, start = group
-    mine = pc.and_(pc.equal(flights.column("carrier"), carrier), pc.equal(hour_ms(flights), start))
+    of_carrier = pc.equal(flights.column("carrier"), carrier)
+    in_group = pc.and_(of_carrier, pc.equal(hour_ms(flights), start))
     missed = {drop.identity: drop.missed_ms for drop in drops if drop.group == group}
-    for row in flights.filter(mine).to_pylist():
+    for row in flights.filter(in_group).to_pylist():
         event, arrival = (int(row[name].timestamp()) * 1000 for name in (SCHEDULED, ARRIVED))
-        identity = (carrier, event, row["tailnum"], row["dep_delay"])
-        if identity not in missed:
-            yield event, arrival, ""
-            continue
-        late = show_duration(arrival - event)
-        by = missed[identity]
-        missed_by = "" if by is None else f", missed the window by {show_minutes(by)}"
-        yield event, arrival, f"{row['tailnum']}: {late} late{missed_by}"
+        identity, label = (carrier, event, row["tailnum"], row["dep_delay"]), ""
+        if identity in missed:
+            label = f"{row['tailnum']}: {show_duration(arrival - event)} late"
+            by = missed[identity]
+            label += "" if by is None else f", missed the window by {show_minutes(by)}"
+        yield event, arrival, label
 
 
 def _value(pane: FlightPane) -> str:
     delay = "delay unknown" if pane.delay is None else f"mean delay {pane.delay:.0f} min"
-    noun = "departure" if pane.departures == 1 else "departures"
-    return f"{pane.departures} {noun}, {delay}"
+    return f"{how_many(pane.departures, 'departure')}, {delay}"

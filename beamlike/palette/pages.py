@@ -14,13 +14,11 @@ _MONO: Final = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono
 def palette_style() -> str:
     """Both palettes as variables: the dark one where the reader prefers that."""
     light, dark = (
-        " ".join(f"--{name}: {colour};" for name, colour in attrs.asdict(each).items())
-        for each in (LIGHT, DARK)
+        " ".join(f"--{name}: {colour};" for name, colour in attrs.asdict(palette).items())
+        for palette in (LIGHT, DARK)
     )
-    tones = " ".join(
-        f".{tone} {{ --tone: var(--{tone}); }}"
-        for tone in (timing.tone for timing in (*TIMINGS.values(), UNKNOWN))
-    )
+    names = [timing.tone for timing in (*TIMINGS.values(), UNKNOWN)]
+    tones = " ".join(f".{tone} {{ --tone: var(--{tone}); }}" for tone in names)
     return (
         f":root {{ color-scheme: light dark; --mono: {_MONO}; {light} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"

@@ -14,13 +14,7 @@ from beamlike.errors import BeamlikeError, TranscriptError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.playground.sketches import (
-    Plain,
-    grouped,
-    script_of,
-    sketch_of,
-    windowing_of,
-)
+from beamlike.playground.sketches import Plain, grouped, script_of, sketch_of, windowing_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
 from beamlike.testing.scenarios.files import transcripts_of
@@ -41,26 +35,22 @@ def answer(request: str) -> str:
     >>> answer('{"what": "tea"}')
     '{"problem": "there is no question \\'tea\\'; they are draw, open, python, scenario"}'
     """
-    asked = json.loads(request)
-    what = asked.pop("what")
-    if what not in _QUESTIONS:
-        known = ", ".join(sorted(_QUESTIONS))
-        return _problem(f"there is no question {what!r}; they are {known}")
+    arguments = json.loads(request)
+    question = arguments.pop("what")
     try:
-        return json.dumps(_QUESTIONS[what](**asked))
+        if question not in _QUESTIONS:
+            known = ", ".join(sorted(_QUESTIONS))
+            raise BeamlikeError(f"there is no question {question!r}; they are {known}")
+        return json.dumps(_QUESTIONS[question](**arguments))
     except BeamlikeError as error:
-        return _problem(str(error))
-
-
-def _problem(text: str) -> str:
-    return json.dumps({"problem": text})
+        return json.dumps({"problem": str(error)})
 
 
 def _draw(sketch: Plain) -> Plain:
     """The stream under each strategy, drawn as the stepping page draws it, with its report."""
     script = script_of(sketch)
     return {
-        "panels": [_panel(each, script, sketch["title"]) for each in sketch["strategies"]],
+        "panels": [_panel(plain, script, sketch["title"]) for plain in sketch["strategies"]],
         # Where the watermark moves: the step, and to what; None is the end of time.
         "moves": [
             {"step": number, "to": None if step.to >= MAX_TIMESTAMP else step.to}
@@ -77,18 +67,16 @@ def _panel(plain: Plain, script: Script, title: str) -> Plain:
         recording = Recording.of(run, chosen.strategy, chosen.combine)
     except BeamlikeError as error:
         return {"problem": str(error)}
-    found = report(chosen.strategy, chosen.combine)
-    written: Plain = {}
+    windowing_report = report(chosen.strategy, chosen.combine)
+    panel: Plain = {}
     if chosen.code:
-        written = {
-            "code": chosen.code,
-            "windowing": windowing_of(chosen.strategy, chosen.aggregation),
-        }
-    return written | {
+        windowing = windowing_of(chosen.strategy, chosen.aggregation)
+        panel = {"code": chosen.code, "windowing": windowing}
+    return panel | {
         "scenario": document_of(recording, title),
         "trigger": str(chosen.strategy.trigger),
-        "warnings": list(found.warnings),
-        "report": str(found),
+        "warnings": list(windowing_report.warnings),
+        "report": str(windowing_report),
     }
 
 
@@ -115,11 +103,10 @@ def _open(text: str, name: str) -> Plain:
 
 def _scenario(sketch: Plain, which: int) -> Plain:
     """A scenario file that expects what came out."""
-    chosen, script = grouped(sketch["strategies"][which]), script_of(sketch)
-    run = run_in_memory(chosen.machine(), script)
-    document = write_scenario(
-        "playground", chosen.strategy, chosen.aggregation, run, title=sketch["title"]
-    )
+    chosen = grouped(sketch["strategies"][which])
+    run = run_in_memory(chosen.machine(), script_of(sketch))
+    windowing = chosen.strategy, chosen.aggregation
+    document = write_scenario("playground", *windowing, run, title=sketch["title"])
     return {"text": scenario_text(document) + "\n"}
 
 
@@ -130,10 +117,9 @@ def _python(sketch: Plain, which: int) -> Plain:
     from beamlike.testing.streams.as_code import as_test_stream
 
     chosen = grouped(sketch["strategies"][which])
-    script = script_of(sketch)
-    code = as_test_stream(script, chosen.strategy, chosen.combine)
+    run = run_in_memory(chosen.machine(), script_of(sketch))
+    code = as_test_stream(run.script, chosen.strategy, chosen.combine)
     imports, _, body = code.partition("\n\n")
-    run = run_in_memory(chosen.machine(), script)
     expected = "".join(f"    {output_code(output)},\n" for output in run.outputs)
     test = f"{body.strip()}\nresults.should(emit_exactly(\n{expected}))"
     names = ", ".join(name for name in _EXPECTED if re.search(rf"\b{name}\(", test))

@@ -35,11 +35,7 @@ _DAY_ONE: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def built_folder(pyodide: Path | None = None) -> Path:
-    """The folder in the user's cache; it is built where it is not that of this beamlike.
-
-    Args:
-        pyodide: As of `build_folder`.
-    """
+    """The folder in the user's cache; it is built where it is not that of this beamlike."""
     folder = cache_folder() / "playground"
     try:
         mark = json.loads((folder / _MARK).read_text())
@@ -51,14 +47,11 @@ def built_folder(pyodide: Path | None = None) -> Path:
 
 
 def build_folder(folder: Path, pyodide: Path | None = None) -> list[Path]:
-    """Write the playground to a folder. Its ``index.html`` is opened through a server of files.
+    """Write the playground to a folder, and return the files. Its ``index.html`` is opened through
+    a server of files.
 
-    Args:
-        folder: Where to; it is made. Files of the same names are replaced.
-        pyodide: The package of Pyodide, as npm packs it; None fetches it, or takes a kept one.
-
-    Returns:
-        What is there.
+    The folder is made, and files of the same names are replaced. The package of Pyodide is as npm
+    packs it; None fetches it, or takes a kept one.
     """
     content = playground_files(pyodide)
     try:
@@ -125,7 +118,7 @@ def _modules(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _digest(content: Mapping[str, bytes]) -> str:
-    whole = hashlib.sha256(VERSION.encode())
+    digest = hashlib.sha256(VERSION.encode())
     for name, data in sorted(content.items()):
-        whole.update(name.encode() + hashlib.sha256(data).digest())
-    return whole.hexdigest()
+        digest.update(name.encode() + hashlib.sha256(data).digest())
+    return digest.hexdigest()

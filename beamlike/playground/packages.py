@@ -45,12 +45,8 @@ class NpmPackage:
         return f"{self.name}@{self.version}"
 
     def files(self, names: Iterable[str], packed: Path | None = None) -> Mapping[str, bytes]:
-        """Some files of it, by name.
-
-        Args:
-            names: The files, as they are called in the package.
-            packed: The package as npm packs it; None fetches it, or takes the one in the cache.
-        """
+        """Some files of it, by name. ``packed`` is the package as npm packs it; None fetches it, or
+        takes the one in the cache."""
         if packed is None:
             packed = cache_folder() / f"{self.name}-{self.version}.tgz"
             if not packed.exists():
@@ -67,15 +63,15 @@ class NpmPackage:
                 f"{packed} is not the package {self}; remove it, so that it is fetched anew"
             )
         with tarfile.open(packed) as archive:
-            found = {name: archive.extractfile(f"package/{name}") for name in names}
-            return {name: file.read() for name, file in found.items() if file is not None}
+            files = {name: archive.extractfile(f"package/{name}") for name in names}
+            return {name: file.read() for name, file in files.items() if file is not None}
 
     def _fetch(self, packed: Path) -> None:
-        npm = shutil.which("npm")
+        npm, elsewhere = shutil.which("npm"), f"get the file of `npm pack {self}` elsewhere"
         if npm is None:
             raise EnvironmentProblem(
                 f"{self.needed}, which npm fetches, and there is no npm here; install Node.js, "
-                f"or get the file of `npm pack {self}` elsewhere and {self.by_hand}"
+                f"or {elsewhere} and {self.by_hand}"
             )
         packed.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=packed.parent) as folder:
@@ -86,17 +82,17 @@ class NpmPackage:
                 )
             except subprocess.TimeoutExpired:
                 raise EnvironmentProblem(
-                    f"npm did not fetch {self} within {_PATIENCE} s; try again, or get the file of "
-                    f"`npm pack {self}` elsewhere and {self.by_hand}"
+                    f"npm did not fetch {self} within {_PATIENCE} s; try again, or {elsewhere} and "
+                    f"{self.by_hand}"
                 ) from None
-            found = list(Path(folder).glob("*.tgz"))
-            if pack.returncode or len(found) != 1:
+            archives = list(Path(folder).glob("*.tgz"))
+            if pack.returncode or len(archives) != 1:
                 last = pack.stderr.strip().splitlines()[-1:] or ["it says nothing"]
                 raise EnvironmentProblem(
                     f"npm cannot fetch {self} ({last[0]}); run `npm pack {self}` yourself, and "
                     f"{self.by_hand}"
                 )
-            found[0].replace(packed)
+            archives[0].replace(packed)
 
 
 def cache_folder() -> Path:
@@ -122,9 +118,5 @@ FILES: Final = (
 
 
 def interpreter_files(package: Path | None = None) -> Mapping[str, bytes]:
-    """The files of Pyodide, by name.
-
-    Args:
-        package: The package as npm packs it; None fetches it, or takes the one in the cache.
-    """
+    """The files of Pyodide, by name; see `NpmPackage.files`."""
     return _PYODIDE.files(FILES, package)

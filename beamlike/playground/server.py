@@ -3,29 +3,24 @@
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from beamlike.inspect.http.answering import Answering, page_headers
 from beamlike.inspect.http.serving import Listening
 
-_KINDS: Final[Mapping[str, str]] = {
+_CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
     ".json": "application/json",
 }
-_ANY_KIND: Final = "application/octet-stream"
+_ANY_TYPE: Final = "application/octet-stream"
 
 
 class PlaygroundServer(Listening):
-    """Serves a folder from when it is made until `close`, on 127.0.0.1.
-
-    Args:
-        folder: The folder. What is in it now is served, and nothing else.
-        port: 0 for one that is free.
-    """
+    """Serves what is in a folder now, and nothing else, from when it is made until `close`."""
 
     logger, name = logging.getLogger("beamlike.playground"), "playground"
     headers = page_headers(
@@ -43,5 +38,5 @@ class PlaygroundServer(Listening):
         if file is None:
             request.say(HTTPStatus.NOT_FOUND)
             return
-        kind = _KINDS.get(PurePosixPath(file.name).suffix, _ANY_KIND)
-        request.answer(HTTPStatus.OK, kind, file.read_bytes())
+        content_type = _CONTENT_TYPES.get(file.suffix, _ANY_TYPE)
+        request.answer(HTTPStatus.OK, content_type, file.read_bytes())

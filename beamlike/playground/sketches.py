@@ -63,10 +63,10 @@ def _flink(choices: _Choices) -> InWords:
     from beamlike.dialects import flink
 
     lateness = choices["lateness_ms"]
-    method, *arguments = _one_of(_FLINK_WINDOWS, choices["windows"])
-    assigner, assigned = _method(getattr(flink, choices["windows"]), method, arguments, choices)
-    method, *arguments = _one_of(_FLINK_TRIGGERS, choices["trigger"])
-    trigger, triggered = _method(getattr(flink, choices["trigger"]), method, arguments, choices)
+    call = _one_of(_FLINK_WINDOWS, choices["windows"])
+    assigner, assigned = _method(getattr(flink, choices["windows"]), call, choices)
+    call = _one_of(_FLINK_TRIGGERS, choices["trigger"])
+    trigger, triggered = _method(getattr(flink, choices["trigger"]), call, choices)
     if choices["purging"] == "yes":
         trigger = flink.PurgingTrigger.of(trigger)
         triggered = f"PurgingTrigger.of(flink.{triggered})"
@@ -96,8 +96,8 @@ _FLINK_TRIGGERS: Final[Mapping[str, tuple[str, ...]]] = {
 def _apex(choices: _Choices) -> InWords:
     from beamlike.dialects import apex
 
-    method, *arguments = _one_of(_APEX_WINDOWS, choices["windows"])
-    window, windowed = _method(apex.WindowOption, method, arguments, choices)
+    call = _one_of(_APEX_WINDOWS, choices["windows"])
+    window, windowed = _method(apex.WindowOption, call, choices)
     option, said = apex.TriggerOption(), "apex.TriggerOption()"
     if choices["at_watermark"] == "yes":
         option, said = apex.TriggerOption.at_watermark(), "apex.TriggerOption.at_watermark()"
@@ -144,11 +144,12 @@ def _one_of(known: Mapping[str, Any], chosen: str) -> Any:
     return known[chosen]
 
 
-def _method(owner: Any, name: str, arguments: Sequence[str], choices: _Choices) -> tuple[Any, str]:
-    """What a method of a class makes of some choices, and the code that says so."""
-    made = getattr(owner, name)(*(choices[argument] for argument in arguments))
+def _method(owner: Any, call: Sequence[str], choices: _Choices) -> tuple[Any, str]:
+    """What a method of a class, which has such arguments, makes of some choices, and the code."""
+    name, *arguments = call
     written = ", ".join(_argument(argument, choices) for argument in arguments)
-    return made, f"{owner.__name__}.{name}({written})"
+    value = getattr(owner, name)(*map(choices.__getitem__, arguments))
+    return value, f"{owner.__name__}.{name}({written})"
 
 
 def _argument(name: str, choices: _Choices) -> str:
@@ -220,13 +221,14 @@ def script_of(sketch: Plain) -> Script:
     rule = _rule(sketch["rule"])
     if rule is None:
         script = with_clock((step["clock"], _step(step)) for step in sketch["steps"])
-        _check_forward(script)
+        moves = [step.to for step in script if isinstance(step, AdvanceWatermark)]
+        if moves != sorted(moves):
+            raise WatermarkError("the watermark goes back; move it forward in time")
         return tuple(step for step in script if step != Arrive(()))
-    steps = [step for step in sketch["steps"] if "elements" in step]
     arrivals = [
-        TimedElement(step["clock"], it["key"], _element(it))
-        for step in steps
-        for it in step["elements"]
+        TimedElement(step["clock"], plain["key"], _element(plain))
+        for step in sketch["steps"]
+        for plain in step.get("elements", ())
     ]
     return script_by_clock(arrivals, rule, end=sketch.get("end"))
 
@@ -243,10 +245,8 @@ def sketch_of(script: Script, strategy: WindowingStrategy, aggregation: str, tit
             case AdvanceWatermark(to):
                 steps.append({"clock": clock, "watermark": None if to >= MAX_TIMESTAMP else to})
             case Arrive(elements):
-                fields = [
-                    {"key": key, "value": it.value, "at": it.timestamp} for key, it in elements
-                ]
-                steps.append({"clock": clock, "elements": fields})
+                plain = [{"key": key, "value": e.value, "at": e.timestamp} for key, e in elements]
+                steps.append({"clock": clock, "elements": plain})
     one = {"windowing": windowing_of(strategy, aggregation), "aggregation": aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
     kept = [
@@ -254,12 +254,7 @@ def sketch_of(script: Script, strategy: WindowingStrategy, aggregation: str, tit
         for step, after in pairwise([*steps, {"clock": None}])
         if step.get("elements") != [] or after["clock"] != step["clock"]
     ]
-    return {
-        "title": title,
-        "steps": kept,
-        "rule": {"rule": "drawn"},
-        "strategies": [one],
-    }
+    return {"title": title, "steps": kept, "rule": {"rule": "drawn"}, "strategies": [one]}
 
 
 def windowing_of(strategy: WindowingStrategy, aggregation: str) -> Plain:
@@ -274,9 +269,8 @@ def _rule(plain: Plain) -> WatermarkRule | None:
     if plain["rule"] == "drawn":
         return None
     if plain["rule"] not in _RULES:
-        raise WatermarkError(
-            f"the rule {plain['rule']!r} must be one of drawn, {', '.join(_RULES)}"
-        )
+        known = ", ".join(["drawn", *_RULES])
+        raise WatermarkError(f"the rule {plain['rule']!r} must be one of {known}")
     rule: WatermarkRule = _RULES[plain["rule"]](plain)
     return rule
 
@@ -290,12 +284,3 @@ def _step(step: Plain) -> ScriptStep:
 
 def _element(plain: Plain) -> Element:
     return Element(plain["value"], plain["at"])
-
-
-def _check_forward(script: Script) -> None:
-    before: int | None = None
-    for step in script:
-        if isinstance(step, AdvanceWatermark):
-            if before is not None and step.to < before:
-                raise WatermarkError("the watermark goes back; move it forward in time")
-            before = step.to

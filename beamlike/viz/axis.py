@@ -1,8 +1,9 @@
 """Time axes, folded in pictures and on the columns of a terminal, and their labels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 import attrs
@@ -27,6 +28,7 @@ _FOLDED_FROM: Final = 1.2
 """A stretch is folded if it is so many times as long as the others together."""
 _KEPT: Final = 0.03
 """So much of what is shown is kept on each side of a fold."""
+_SECONDS: Final = re.compile(r"(?<=^.{5}):00$", re.MULTILINE)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -42,12 +44,7 @@ class FoldedTime:
     """
 
     def __init__(self, happenings: Iterable[int | tuple[int, int]], limit_ms: int) -> None:
-        spans = sorted(
-            {
-                (happening, happening) if isinstance(happening, int) else happening
-                for happening in happenings
-            }
-        )
+        spans = sorted({(it, it) if isinstance(it, int) else it for it in happenings})
         self.folds: list[tuple[int, int]] = []
         reached = spans[0][1] if spans else 0
         for start, end in spans:
@@ -72,38 +69,37 @@ class FoldedTime:
         axis.folds = sorted((start + kept, end - kept) for start, end in folded if shown)
         return axis
 
-    def position(self, at: int) -> int:
+    def position(self, instant: int) -> int:
         """Where an instant lies on the folded axis; inside a fold, at its near edge."""
-        return at - sum(min(at, end) - start for start, end in self.folds if at > start)
+        return instant - sum(
+            min(instant, end) - start for start, end in self.folds if instant > start
+        )
 
-    def shows(self, at: int) -> bool:
+    def shows(self, instant: int) -> bool:
         """False inside a fold."""
-        return not any(start < at < end for start, end in self.folds)
+        return not any(start < instant < end for start, end in self.folds)
 
 
 def round_instants(
     axis: FoldedTime, start: int, end: int, most: int, zone: tzinfo = UTC
 ) -> list[tuple[int, str]]:
-    """Round instants that an axis shows, with their labels.
+    """So many round instants (ms) at most that an axis shows from ``start`` to ``end`` (ms).
 
-    Args:
-        axis: What is folded.
-        start: The first instant (ms) on the axis.
-        end: The last one.
-        most: So many at most.
-        zone: The zone of the labels.
-
-    Returns:
-        Instants (ms), ascending, each with its text; the date stands only where it is new.
+    They ascend, each with its text in that zone; the date stands only where it is new.
     """
     length = axis.position(end) - axis.position(start)
     distance = next((d for d in DISTANCES if length // d < most), DISTANCES[-1])
-    shown = [
-        index
-        for first, last in _stretches(axis, start, end)
-        for index in range(-(-first // distance) * distance, last + 1, distance)
-    ]
-    return _labelled(shown[:most], distance, zone)
+    edges = [start, *chain.from_iterable(axis.folds), end]
+    instants: list[int] = []
+    for first, last in list(pairwise(edges))[::2]:  # between two folds
+        first, last = max(first, start), min(last, end)
+        instants += range(-(-first // distance) * distance, last + 1, distance)
+    instants = instants[:most]
+    texts = list(_texts(instants, distance, "{time}\n{date}", zone))
+    whole_minutes = distance % MINUTE == 0 and all(instant % MINUTE == 0 for instant in instants)
+    if whole_minutes and distance < DAY:
+        texts = [_SECONDS.sub("", text) for text in texts]
+    return list(zip(instants, texts, strict=True))
 
 
 def show_roughly(length: int) -> str:
@@ -112,23 +108,8 @@ def show_roughly(length: int) -> str:
     >>> show_roughly(86_399_999)
     '23h 59m'
     """
-    unit = next((it for it in (MINUTE, SECOND) if length >= 60 * it), 1)
+    unit = next((unit for unit in (MINUTE, SECOND) if length >= 60 * unit), 1)
     return show_duration(length // unit * unit)
-
-
-def _stretches(axis: FoldedTime, start: int, end: int) -> list[tuple[int, int]]:
-    """What is not folded, from start to end."""
-    edges = [start, *(edge for fold in axis.folds for edge in fold), end]
-    pairs = list(pairwise(edges))[::2]
-    return [(max(first, start), min(last, end)) for first, last in pairs if first <= last]
-
-
-def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tuple[int, str]]:
-    texts = list(_texts(instants, distance, "{time}\n{date}", zone))
-    whole_minutes = distance % MINUTE == 0 and all(instant % MINUTE == 0 for instant in instants)
-    if whole_minutes and distance < DAY:
-        texts = [_without_seconds(text) for text in texts]
-    return list(zip(instants, texts, strict=True))
 
 
 def _texts(instants: Iterable[int], distance: int, dated: str, zone: tzinfo = UTC) -> Iterator[str]:
@@ -146,11 +127,6 @@ def _texts(instants: Iterable[int], distance: int, dated: str, zone: tzinfo = UT
         else:
             yield text
         shown_date = date
-
-
-def _without_seconds(text: str) -> str:
-    time, line, date = text.partition("\n")
-    return (time[:5] if time[5:] == ":00" else time) + line + date
 
 
 def _in_zone(instant: int, zone: tzinfo) -> str:
@@ -174,8 +150,8 @@ class TextAxis:
         """The span of all elements and windows, and of the watermarks not far from them."""
         times, windows, marks = list[int](), set[Window | None](), list[int]()
         for moment in moments:
-            times += [element.timestamp for element in moment.elements]
             for element in moment.elements:
+                times.append(element.timestamp)
                 windows.update(own_windows(window_fn, element))
             windows.update(effect.window for effect in moment.effects)
             windows.update(source for merge in moment.merges for source in merge.sources)
@@ -222,6 +198,6 @@ class TextAxis:
             instants = range(first, self.end + 1, distance)
             texts = _texts(instants, distance, "{date} {time}")
             ticks = list(zip(map(self.column, instants), texts, strict=True))
-            if all(at + len(text) + 2 <= after for (at, text), (after, _) in pairwise(ticks)):
+            if all(left + len(text) + 2 <= right for (left, text), (right, _) in pairwise(ticks)):
                 break
         return ticks

@@ -27,13 +27,18 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
+def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """How many columns of the terminal the widest cell of each column takes."""
+    return [max(map(columns, column)) for column in zip(*rows, strict=True)]
+
+
 def aligned(rows: Sequence[Sequence[str]], numbers: Collection[str] = ()) -> Iterator[str]:
     """Rows under a header, in columns two spaces apart. Those of these names hold numbers.
 
     >>> list(aligned([("key", "new"), ("ann", "7"), ("bob", "12")], ["new"]))
     ['key  new', 'ann    7', 'bob   12']
     """
-    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    widths = column_widths(rows)
     for row in rows:
         cells = [
             cell.rjust(width) if name in numbers else padded(cell, width)
@@ -78,8 +83,7 @@ def cells(text: str) -> list[str]:
     for character in text:
         width = _columns(character)
         if width == 0 and shown:
-            at = len(shown) - 1 if shown[-1] else len(shown) - 2
-            shown[at] += character
+            shown[-1 if shown[-1] else -2] += character
         else:
             shown += [character, ""][: max(width, 1)]
     return shown

@@ -1,9 +1,10 @@
 """Several strategies over one stream, side by side: what each brings out, and where they differ."""
 
-import textwrap
-from collections.abc import Hashable, Iterator, Mapping
-from itertools import zip_longest
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -15,7 +16,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import ShownColumn, columns, cut, padded
+from beamlike.viz.cells import ShownColumn, column_widths, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.moments import busiest
 from beamlike.viz.recording import Recording
@@ -36,7 +37,6 @@ _MOST_COLUMNS: Final = 3
 _PICTURE_WIDTH: Final = 1400
 """Of the pictures side by side (pixels)."""
 _SAME: Final = "="
-_NOTHING: Final = "-"
 
 
 @attrs.frozen
@@ -88,24 +88,21 @@ class Comparison:
             if index
         )
 
-    def _against_first(self, at: int) -> str:
+    def _against_first(self, index: int) -> str:
         counted = []
-        for kind in ("pane", "withdrawal", "drop"):
-            mine = [
-                row
-                for row in self.rows
-                if kind in (_kind_of_effect(row.cells[0]), _kind_of_effect(row.cells[at]))
-            ]
-            lost = sum(row.cells[at] is None for row in mine)
-            new = sum(row.cells[0] is None for row in mine)
-            other = sum(not _is_same(row.cells[0], row.cells[at]) for row in mine) - lost - new
+        for noun in ("pane", "withdrawal", "drop"):
+            pairs = [(row.cells[0], row.cells[index]) for row in self.rows]
+            pairs = [pair for pair in pairs if noun in map(_noun, pair)]
+            lost = sum(other is None for _, other in pairs)
+            new = sum(first is None for first, _ in pairs)
+            changed = sum(not _is_same(*pair) for pair in pairs) - lost - new
             if new > lost:
-                counted.append(how_many(new - lost, f"more {kind}"))
+                counted.append(how_many(new - lost, f"more {noun}"))
             elif lost > new:
-                counted.append(f"{how_many(lost - new, kind)} less")
-            for number, how in ((min(new, lost), "elsewhere"), (other, "not the same")):
+                counted.append(f"{how_many(lost - new, noun)} less")
+            for number, how in ((min(new, lost), "elsewhere"), (changed, "not the same")):
                 if number:
-                    counted.append(f"{how_many(number, kind)} {how}")
+                    counted.append(f"{how_many(number, noun)} {how}")
         return ", ".join(counted) or "nothing differs"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -123,20 +120,20 @@ class Comparison:
         """
         from beamlike.viz.picture import figure, known_keys
 
-        every = list(self.recordings.values())
-        keys = known_keys(every[0].run, key)
-        (shown,) = busiest(every[0].run, keys, 1)
+        first, *_ = recordings = list(self.recordings.values())
+        keys = known_keys(first.run, key)
+        (shown,) = busiest(first.run, keys, 1)
         lines = list(self._strategies())
         if len(keys) > 1:
             lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
         scenes = scenes_of_histories(
-            [KeyHistory(it.of_key(shown).moments, it.strategy, shown) for it in every]
+            [KeyHistory(run.of_key(shown).moments, run.strategy, shown) for run in recordings]
         )
         named = [
             attrs.evolve(scene, title=name, note="")
             for name, scene in zip(self.recordings, scenes, strict=True)
         ]
-        columns = 2 if len(every) in (2, 4) else _MOST_COLUMNS
+        columns = 2 if len(recordings) in (2, 4) else _MOST_COLUMNS
         style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH, "dark": dark}
         return figure(named, "\n".join(lines), title=scenes[0].title, **style)
 
@@ -167,53 +164,48 @@ class Comparison:
 
     # -- the table -------------------------------------------------------------------------
 
-    def _table(self) -> list[str]:
+    def _table(self) -> Iterator[str]:
         names = list(self.recordings)
-        header = ("", "step", "key", "window")
         keys = ShownColumn([row.key for row in self.rows])
-        places = [
-            (
-                "!" if row.differs else "",
-                str(row.step),
-                keys.show(index, _KEY_WIDTH),
-                show_window(row.window) if row.window is not None else "",
-            )
-            for index, row in enumerate(self.rows)
-        ]
-        widths = [max(map(columns, column)) for column in zip(header, *places, strict=True)]
+        places = [("", "step", "key", "window")]
+        for index, row in enumerate(self.rows):
+            window = "" if row.window is None else show_window(row.window)
+            mark = "!" if row.differs else ""
+            places.append((mark, str(row.step), keys.show(index, _KEY_WIDTH), window))
+        widths = column_widths(places)
         room = (_WIDTH - sum(widths) - 2 * len(widths) - 2 * (len(names) - 1)) // len(names)
-        starts = ["  ".join(map(padded, place, widths)) for place in (header, *places)]
-        if room < _NARROWEST:
-            return list(self._stacked(names, starts))
-        return list(self._side_by_side(names, starts, room))
-
-    def _side_by_side(self, names: list[str], starts: list[str], room: int) -> Iterator[str]:
-        yield _line(starts[0], [cut(name, room) for name in names], room)
-        for start, row in zip(starts[1:], self.rows, strict=True):
+        header, *starts = ("  ".join(map(padded, place, widths)) for place in places)
+        beside = room >= _NARROWEST
+        yield _line(header, [cut(name, room) for name in names] if beside else [], room)
+        for start, row in zip(starts, self.rows, strict=True):
             cells = [_text(cell) for cell in row.cells]
-            if not row.differs:
-                cells = [cells[0], *[_SAME] * (len(names) - 1)]
-            shown = [_set(cell, room) for cell in cells]
-            for index, parts in enumerate(zip_longest(*shown, fillvalue="")):
-                yield _line(" " * columns(start) if index else start, list(parts), room)
-            if len(set(map(tuple, shown))) < len(set(cells)):  # what differs was cut off
-                yield from self._cells_below(names, row)
-
-    def _stacked(self, names: list[str], starts: list[str]) -> Iterator[str]:
-        yield starts[0].rstrip()
-        for start, row in zip(starts[1:], self.rows, strict=True):
+            if beside:
+                yield from self._side_by_side(start, row, cells, room)
+                continue
             yield start.rstrip()
             if row.differs:
-                yield from self._cells_below(names, row)
+                yield from self._below(cells)
             else:
-                yield f"     all: {cut(_text(row.cells[0]), _WIDTH - 10)}"
+                yield f"     all: {cut(cells[0], _WIDTH - 10)}"
 
-    def _cells_below(self, names: list[str], row: ComparedOutputs) -> Iterator[str]:
-        width = min(max(map(columns, names)), _NARROWEST)
-        for name, cell in zip(names, row.cells, strict=True):
+    def _side_by_side(
+        self, start: str, row: ComparedOutputs, cells: list[str], room: int
+    ) -> Iterator[str]:
+        if not row.differs:
+            cells = [cells[0], *[_SAME] * (len(cells) - 1)]
+        style: dict[str, Any] = {"placeholder": " ...", "break_on_hyphens": False}
+        shown = [wrap(cell, room, max_lines=_MOST_LINES, **style) for cell in cells]
+        for index, parts in enumerate(zip_longest(*shown, fillvalue="")):
+            yield _line(" " * columns(start) if index else start, list(parts), room)
+        if len(set(map(tuple, shown))) < len(set(cells)):  # what differs was cut off
+            yield from self._below(map(_text, row.cells))
+
+    def _below(self, cells: Iterable[str]) -> Iterator[str]:
+        width = min(max(map(columns, self.recordings)), _NARROWEST)
+        for name, cell in zip(self.recordings, cells, strict=True):
             shown = cut(name, width)
-            before = " " * (5 + width - columns(shown))
-            yield f"{before}{shown}: {cut(_text(cell), _WIDTH - width - 7)}"
+            indent = " " * (5 + width - columns(shown))
+            yield f"{indent}{shown}: {cut(cell, _WIDTH - width - 7)}"
 
 
 def compare(recordings: Mapping[str, Recording]) -> Comparison:
@@ -239,42 +231,39 @@ def compare(recordings: Mapping[str, Recording]) -> Comparison:
                 f"only runs of the same script can be compared, and {name!r} has another than "
                 f"{first[0]!r}; run both strategies over one stream"
             )
-    cells: dict[Hashable, list[Output | None]] = {}
+    outputs: dict[Hashable, list[Output | None]] = {}
     emitted: dict[int, list[list[Hashable]]] = {}
     for index, recording in enumerate(recordings.values()):
-        seen: dict[Hashable, int] = {}
+        seen: Counter[Hashable] = Counter()
         for output in recording.run.outputs:
             place = _place(output)
-            seen[place] = seen.get(place, 0) + 1
-            each = (place, seen[place])
-            cells.setdefault(each, [None] * len(recordings))[index] = output
-            emitted.setdefault(output.step, [[] for _ in recordings])[index].append(each)
-    rows = (_row(cells[each]) for step in sorted(emitted) for each in _in_order(emitted[step]))
+            seen[place] += 1
+            row = (place, seen[place])
+            outputs.setdefault(row, [None] * len(recordings))[index] = output
+            emitted.setdefault(output.step, [[] for _ in recordings])[index].append(row)
+    rows: list[ComparedOutputs] = []
+    for _, of_step in sorted(emitted.items()):
+        # In the order of the one that emits most: it may withdraw a pane before it fires the next.
+        by_number = sorted(of_step, key=len, reverse=True)
+        rows += [_row(outputs[row]) for row in dict.fromkeys(chain.from_iterable(by_number))]
     return Comparison(dict(recordings), tuple(rows))
-
-
-def _in_order(emitted: list[list[Hashable]]) -> Iterator[Hashable]:
-    """What strategies emit in a step, in the order of the one that emits most: it may withdraw a
-    pane before it fires the next one."""
-    by_number = sorted(emitted, key=len, reverse=True)
-    return iter(dict.fromkeys(each for own in by_number for each in own))
 
 
 def _place(output: Output) -> Hashable:
     """What belongs together has the same place."""
     effect = output.effect
     lost = (effect.timestamp, repr(effect.value)) if isinstance(effect, Drop) else None
-    return output.step, identity(output.key), effect.window, _kind_of_effect(effect), lost
+    return output.step, identity(output.key), effect.window, _noun(effect), lost
 
 
-def _row(outputs: list[Output | None]) -> ComparedOutputs:
-    known = next(output for output in outputs if output is not None)
+def _row(outputs: Sequence[Output | None]) -> ComparedOutputs:
+    known = next(filter(None, outputs))
     cells = tuple(None if output is None else output.effect for output in outputs)
     differs = not all(_is_same(cells[0], cell) for cell in cells[1:])
     return ComparedOutputs(known.step, known.key, known.effect.window, cells, differs)
 
 
-def _kind_of_effect(effect: Effect | None) -> str:
+def _noun(effect: Effect | None) -> str:
     if effect is None:
         return ""
     if isinstance(effect, Drop):
@@ -295,7 +284,7 @@ def _is_same(one: Effect | None, other: Effect | None) -> bool:
 
 def _text(effect: Effect | None) -> str:
     if effect is None:
-        return _NOTHING
+        return "-"
     if isinstance(effect, Drop):
         missed = f" by {show_duration(effect.missed_by)}" if effect.missed_by is not None else ""
         return f"dropped, {effect.reason.value}{missed}: {lost_elements(effect, _WIDTH)}"
@@ -311,23 +300,13 @@ def _changes(first: WindowingStrategy, other: WindowingStrategy) -> str:
     """What is different in a strategy, as the arguments that say so."""
     changed = []
     for part in attrs.fields(WindowingStrategy):
-        value = getattr(other, part.name)
-        if not part.eq or part.name == "resolution" or getattr(first, part.name) == value:
-            continue
-        if part.name == "allowed_lateness":
-            shown = show_duration(value)
-        else:
+        name, value = part.name, getattr(other, part.name)
+        if part.eq and name != "resolution" and getattr(first, name) != value:
             shown = repr(value.value) if hasattr(value, "value") else str(value)
-        changed.append(f"{'window' if part.name == 'window_fn' else part.name}={shown}")
+            shown = show_duration(value) if name == "allowed_lateness" else shown
+            changed.append(f"{'window' if name == 'window_fn' else name}={shown}")
     return f"the same with {', '.join(changed)}" if changed else "the same windowing"
 
 
 def _line(start: str, cells: list[str], room: int) -> str:
     return "  ".join([start, *(padded(cell, room) for cell in cells)]).rstrip()
-
-
-def _set(text: str, room: int) -> list[str]:
-    """A text in a column."""
-    return textwrap.wrap(
-        text, room, max_lines=_MOST_LINES, placeholder=" ...", break_on_hyphens=False
-    )

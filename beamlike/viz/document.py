@@ -5,7 +5,7 @@ them does.
 """
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop
@@ -71,8 +71,7 @@ def _windowing(recording: Recording) -> list[list[str]]:
         ["accumulation", strategy.accumulation.value],
         ["allowed lateness", show_duration(strategy.allowed_lateness)],
     ]
-    chosen = [[name, option.value] for name, option in strategy.chosen.items()]
-    return parts + chosen
+    return parts + [[name, option.value] for name, option in strategy.chosen.items()]
 
 
 def _step(moment: Moment) -> Plain:
@@ -97,7 +96,7 @@ def _step(moment: Moment) -> Plain:
     }
 
 
-def _span(window: Window) -> list[int] | None:
+def _span(window: Window | None) -> list[int] | None:
     """Start and end in ms; None for the global window, which has neither."""
     return [window.start, window.end] if isinstance(window, IntervalWindow) else None
 
@@ -134,6 +133,7 @@ class _Stream:
             for number, arrival in enumerate(moment.arrivals(window_fn)[0]):
                 element, lost, running = arrival.element, arrival.lost, values.get(number)
                 why = "; ".join(dict.fromkeys(map(_why, arrival.drops)))
+                refused = [drop.window for drop in arrival.drops]
                 yield {
                     "step": moment.step,
                     "at": element.timestamp,
@@ -143,11 +143,7 @@ class _Stream:
                     "late": element.timestamp < watermark,
                     "lost": lost,
                     "why": ": ".join(filter(None, [arrival.refused, why])),
-                    "refused": ", ".join(
-                        window_in_words(drop.window)
-                        for drop in arrival.drops
-                        if drop.window is not None
-                    ),
+                    "refused": ", ".join(window_in_words(w) for w in refused if w is not None),
                     "running": None if lost or running is None else [running[0], _span(running[1])],
                 }
             watermark = moment.watermark
@@ -157,9 +153,8 @@ class _Stream:
         for moment in self.moments:
             for drop in moment.drops:
                 if drop.element is None:
-                    window = None if drop.window is None else _span(drop.window)
                     text = f"{lost_elements(drop, _LABEL)} dropped: {_why(drop)}"
-                    yield {"step": moment.step, "window": window, "text": text}
+                    yield {"step": moment.step, "window": _span(drop.window), "text": text}
 
     def _panes(self) -> Iterator[Plain]:
         boxes = iter(self.history.boxes)
@@ -207,23 +202,16 @@ class _Stream:
     def _moments(self) -> Iterator[Plain | None]:
         """What happened in each step and what was there after it; None for nothing new."""
         strategy, before = self.recording.strategy, list[int]()
-        for moment, sentences in self._told():
-            said = [
-                [_tone(sentence), sentence.text]
-                for sentence in sentences
-                if sentence.kind != "waiting"
-            ]
+        steps: Iterable[tuple[Moment, list[Sentence]]] = ((moment, []) for moment in self.moments)
+        if self.recording.keys:  # else only the clocks move
+            steps = Narrator(self.recording.of_key(self.key), advises=False).steps()
+        for moment, sentences in steps:
+            said = [[_tone(it), it.text] for it in sentences if it.kind != "waiting"]
             views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
             windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
             # With many keys, most steps are of no concern to most of them.
             yield {"said": said, "windows": windows} if said or windows != before else None
             before = windows
-
-    def _told(self) -> Iterator[tuple[Moment, list[Sentence]]]:
-        """Each step with what happened in it, in words."""
-        if not self.recording.keys:  # only the clocks move
-            return iter([(moment, []) for moment in self.moments])
-        return Narrator(self.recording.of_key(self.key), advises=False).steps()
 
 
 def _tone(sentence: Sentence) -> str:
@@ -238,10 +226,9 @@ def _why(drop: Drop) -> str:
         return f"{drop.reason.value}, {' '.join(drop.error.split())}"
     if drop.missed_by is None:
         return f"{drop.reason.value}, the trigger had finished"
-    nearest_session = (
-        f", nearly joined {window_in_words(drop.nearest_session)}" if drop.nearest_session else ""
-    )
-    return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearest_session}"
+    nearest = drop.nearest_session
+    joined = f", nearly joined {window_in_words(nearest)}" if nearest else ""
+    return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{joined}"
 
 
 def _view(view: WindowView, strategy: WindowingStrategy) -> Plain:

@@ -24,13 +24,7 @@ RADIUS: Final = {Fate.TAKEN: 4.6, Fate.LATE: 4.6, Fate.DROPPED: 4.4, Fate.NOWHER
 
 
 class Dots:
-    """The elements of a panel. `draw` them, then `name` them, then write the `values` of windows.
-
-    Args:
-        frame: Where they lie.
-        drawing: What they are drawn in.
-        labels: What places words in the panel.
-    """
+    """The elements of a panel: `draw` them, `name` them, then write the `values` of windows."""
 
     def __init__(self, frame: PanelFrame, drawing: Drawing, labels: Labels) -> None:
         self._frame, self._drawing, self._labels = frame, drawing, labels
@@ -46,20 +40,20 @@ class Dots:
         """The elements, those of a row and fate that would cover each other as one."""
         drawn: list[Mark] = []
         last: dict[tuple[float, Fate], int] = {}
-        for mark in sorted(self._scene.marks, key=lambda mark: (mark.at, mark.event)):
-            place = (mark.at, mark.fate)
+        for mark in sorted(self._scene.marks, key=lambda mark: (mark.row, mark.event)):
+            place = (mark.row, mark.fate)
             before = drawn[last[place]] if place in last else None
             if before is not None and self._point(mark)[0] - self._point(before)[0] < _NEAR:
                 reason = before.reason if before.reason == mark.reason else "several reasons"
                 count = before.count + mark.count
                 drawn[last[place]] = attrs.evolve(before, count=count, label="", reason=reason)
-                continue
-            last[place] = len(drawn)
-            drawn.append(mark)
+            else:
+                last[place] = len(drawn)
+                drawn.append(mark)
         return drawn
 
     def _point(self, mark: Mark) -> tuple[float, float]:
-        return self._frame.point(mark.event, mark.at)
+        return self._frame.point(mark.event, mark.row)
 
     def _is_coin(self, mark: Mark) -> bool:
         """Whether the value stands in the dot."""
@@ -104,13 +98,12 @@ class Dots:
         texts = [text for text in dict.fromkeys([*texts, times]) if text]
         x, y = self._point(mark)
         aside = 9 if mark.fate is Fate.DROPPED else 7
-        beside = [(x + aside, "start"), (x - aside, "end")]
         places = [
-            *(LabelPlace(across, y, anchor) for across, anchor in beside),
+            *_on_both_sides(x, y, aside),
             LabelPlace(x, y - 6, "middle", "above"),
             LabelPlace(x, y + 6, "middle", "below"),
-            *(LabelPlace(across, y - 5, anchor, "above") for across, anchor in beside),
-            *(LabelPlace(across, y + 5, anchor, "below") for across, anchor in beside),
+            *_on_both_sides(x, y - 5, aside, "above"),
+            *_on_both_sides(x, y + 5, aside, "below"),
         ]
         look = "lost" if mark.fate is Fate.DROPPED else "value"
         box = None
@@ -120,23 +113,20 @@ class Dots:
         if box is None:
             self.unnamed += 1
         else:
-            self._names[mark.event, mark.at] = box
+            self._names[mark.event, mark.row] = box
 
     def _open_at(self, mark: Mark) -> list[Window]:
         """The windows that are there in the row of an element."""
         lives = self._scene.lives
-        return [life.window for life in lives if life.opened <= mark.at <= life.ended]
+        return [life.window for life in lives if life.opened <= mark.row <= life.ended]
 
     def _own_ends(self, mark: Mark) -> tuple[float, float] | None:
         """The ends (pixels) of the windows that an element is in; None if there are none."""
-        around = [
-            self._frame.ends(window)
-            for window in self._open_at(mark)
-            if window.start <= mark.event < window.end
-        ]
+        around = [w for w in self._open_at(mark) if w.start <= mark.event < w.end]
         if mark.refused or not around:
             return None
-        return min(left for left, _ in around), max(right for _, right in around)
+        lefts, rights = zip(*map(self._frame.ends, around), strict=True)
+        return min(lefts), max(rights)
 
     def _between_others(self, mark: Mark) -> tuple[float, float]:
         """The ends (pixels) of the room around an element that no window has that it is not in."""
@@ -153,22 +143,19 @@ class Dots:
     def values(self) -> None:
         """Write the value of a window so far beside an element, inside that window."""
         for running in self._scene.running if not self._crowded else ():
-            x, y = self._frame.point(running.event, running.at)
-            places = []
-            if name := self._names.get((running.event, running.at)):
+            x, y = self._frame.point(running.event, running.row)
+            places, reach = list[LabelPlace](), _COIN + 2
+            if name := self._names.get((running.event, running.row)):
                 middle = (name[1] + name[3]) / 2
-                places += [
-                    LabelPlace(name[2] + 3, middle),
-                    LabelPlace(name[0] - 3, middle, "end"),
-                ]
+                places = [LabelPlace(name[2] + 3, middle), LabelPlace(name[0] - 3, middle, "end")]
             # Rather not at the height of the element, where panes begin and windows merge.
-            beside = [(x + _COIN + 2, "start"), (x - _COIN - 2, "end")]
-            places += [
-                LabelPlace(across, y - up, anchor)
-                for up in (10, -10, 0)
-                for across, anchor in beside
-            ]
-            places += [LabelPlace(x, y - _COIN - 2, "middle", "above")]
-            places += [LabelPlace(x, y + _COIN + 2, "middle", "below")]
+            for up in (10, -10, 0):
+                places += _on_both_sides(x, y - up, reach)
+            places += [LabelPlace(x, y - reach, "middle", "above")]
+            places += [LabelPlace(x, y + reach, "middle", "below")]
             texts = [f"= {text}" for text in shortened(running.value, (24, 12))]
             self._labels.put("running", texts, places, self._frame.ends(running.window))
+
+
+def _on_both_sides(x: float, y: float, aside: float, side: str = "middle") -> list[LabelPlace]:
+    return [LabelPlace(x + aside, y, "start", side), LabelPlace(x - aside, y, "end", side)]

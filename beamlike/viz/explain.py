@@ -102,18 +102,22 @@ def _no_window(
         value = lost_elements(missed, _SHOWN_KEY)
         of_key += f": it would have come to be, had {value} not been dropped"
     elif key is not None:
-        others = [
-            key for key in recording.keys if wanted in Narrator(recording.of_key(key)).windows()
+        having = [
+            shorten(key, _SHOWN_KEY)
+            for key in recording.keys
+            if wanted in Narrator(recording.of_key(key)).windows()
         ]
-        if others:
-            some = ", ".join(shorten(it, _SHOWN_KEY) for it in others[:_NEAREST])
-            more = f" and {len(others) - _NEAREST} more" if len(others) > _NEAREST else ""
-            of_key += f", but {some}{more} {'have' if others[1:] else 'has'} it"
+        if having:
+            more = f" and {len(having) - _NEAREST} more" if len(having) > _NEAREST else ""
+            verb = "have" if having[1:] else "has"
+            of_key += f", but {', '.join(having[:_NEAREST])}{more} {verb} it"
     if not known:
         return f"there is no window {show_window(wanted)}{of_key}: no element got into any window"
-    near = sorted(
-        known, key=lambda at: (abs(at.start - wanted.start) + abs(at.end - wanted.end), bounds(at))
-    )
-    named = ", ".join(show_window(at) for at in near[:_NEAREST])
-    verb = "is" if len(near[:_NEAREST]) == 1 else "are"
+
+    def distance(window: Window) -> tuple[int, tuple[int, int]]:
+        return abs(window.start - wanted.start) + abs(window.end - wanted.end), bounds(window)
+
+    near = sorted(known, key=distance)[:_NEAREST]
+    verb = "is" if len(near) == 1 else "are"
+    named = ", ".join(map(show_window, near))
     return f"there is no window {show_window(wanted)}{of_key}; the nearest {verb} {named}"

@@ -19,29 +19,22 @@ _LABEL: Final = 60
 
 @attrs.define
 class _OpenWindow:
-    """A window that is still open."""
+    """A window that is still open: the row from which on a pane holds what came, and the one in
+    which its trigger finished."""
 
     window: Window
     opened: float
+    since: float
     sources: tuple[Window, ...] = ()
-    since: float = attrs.field(default=attrs.Factory(lambda self: self.opened, takes_self=True))
-    """The row from which on a pane holds what came."""
     closed: float | None = None
-    """The row in which its trigger finished."""
 
     def close(self, row: float) -> None:
         self.closed = row if self.closed is None else self.closed
 
 
 class KeyHistory:
-    """One key of a run. `play` gets the positions of the steps later.
-
-    Args:
-        moments: The run as that key saw it. With those of a recording it has the values of
-            windows so far.
-        strategy: How it was windowed, if that is known.
-        key: The key.
-    """
+    """One key of a run, by the moments that it saw; with those of a recording it has the values of
+    windows so far. `play` gets the positions of the steps later."""
 
     def __init__(
         self, moments: Sequence[Moment], strategy: WindowingStrategy | None, key: Any
@@ -58,12 +51,12 @@ class KeyHistory:
         """The steps in which something happened to this key."""
         return {it.step for it in self.moments if it.elements or it.outputs or it.trace}
 
-    def play(self, at: Mapping[int, float], firing: float = 0) -> None:
-        """Let everything happen."""
+    def play(self, row_of_step: Mapping[int, float], firing: float = 0) -> None:
+        """Let everything happen; panes fire so far above the rows of their steps."""
         watermark: int = MIN_TIMESTAMP
         row: float = 0
         for moment in self.moments:
-            row = at.get(moment.step, row)
+            row = row_of_step.get(moment.step, row)
             for number, (value, window) in moment.running(self.key).items():
                 event = moment.elements[number].timestamp
                 self.running.append(ValueSoFar(event, row, window, value))
@@ -123,9 +116,9 @@ class KeyHistory:
             for life in joined:
                 self._end(life, row, End.MERGED, merge.into)
             since = min([row, *(life.since for life in joined)])
-            self._open[merge.into] = _OpenWindow(merge.into, row, merge.sources, since)
+            self._open[merge.into] = _OpenWindow(merge.into, row, since, merge.sources)
         for window in sorted(taken - gone, key=bounds):
-            self._open.setdefault(window, _OpenWindow(window, row))
+            self._open.setdefault(window, _OpenWindow(window, row, row))
 
     def _end(
         self, open_window: _OpenWindow, row: float, end: End, into: Window | None = None
@@ -138,11 +131,11 @@ class KeyHistory:
     def _expire(self, row: float, watermark: int) -> None:
         if self.strategy is None:
             return
-        for it in list(self._open.values()):
+        for life in list(self._open.values()):
             # What has expired may rest, and merge later. What is closed does not.
-            kept = self.strategy.expiry if it.closed is not None else self.strategy.forgotten
-            if watermark > kept(it.window):
-                self._end(it, row, End.EXPIRED)
+            kept = self.strategy.expiry if life.closed is not None else self.strategy.forgotten
+            if watermark > kept(life.window):
+                self._end(life, row, End.EXPIRED)
 
     # -- panes -------------------------------------------------------------------------------
 
@@ -155,7 +148,7 @@ class KeyHistory:
                 self._emit(pane, row, moment.watermark, reasons.get((pane.window, pane.info), ""))
 
     def _emit(self, pane: Pane, row: float, watermark: int, by: str) -> None:
-        life = self._open.setdefault(pane.window, _OpenWindow(pane.window, row))
+        life = self._open.setdefault(pane.window, _OpenWindow(pane.window, row, row))
         label, info = " ".join(shorten(pane.value, _LABEL).split()), pane.info
         timing, last = info.timing.value, info.is_last
         self.boxes.append(Box(pane.window, timing, info.index, label, life.since, row, last, by=by))
@@ -167,10 +160,9 @@ class KeyHistory:
 
     def _withdraw(self, pane: Pane, row: float) -> None:
         """Mark the pane that has exactly these fields."""
-        for position in range(len(self.boxes) - 1, -1, -1):
-            box = self.boxes[position]
-            wanted = (pane.window, pane.info.timing.value, pane.info.index)
-            if box.withdrawn is None and (box.window, box.timing, box.index) == wanted:
+        wanted = (pane.window, pane.info.timing.value, pane.info.index, None)
+        for position, box in reversed([*enumerate(self.boxes)]):
+            if (box.window, box.timing, box.index, box.withdrawn) == wanted:
                 self.boxes[position] = attrs.evolve(box, withdrawn=row)
                 return
 

@@ -46,11 +46,6 @@ class PanelFrame:
         return self.x(start), self.x(end)
 
     @property
-    def rectangle(self) -> Edges:
-        """Its edges."""
-        return self.left, self.top, self.right, self.bottom
-
-    @property
     def row_height(self) -> float:
         """How high a row is."""
         return self.y(0) - self.y(1)
@@ -95,17 +90,10 @@ class Labels:
         within: tuple[float, float] | None = None,
         **attributes: Any,
     ) -> Edges | None:
-        """Write the first of these texts that fits at one of the places.
+        """Write the first of these texts that fits at one of the places, the best of both first.
 
-        Args:
-            look: How it looks, a key of `LOOKS`.
-            texts: The texts, the best one first.
-            places: Where it may stand, the best place first.
-            within: The ends (pixels) that it does not leave; None for those of the panel.
-            attributes: As `Drawing.add` takes them.
-
-        Returns:
-            Its edges (pixels); None if there was no room for any.
+        It does not leave the ends ``within`` (pixels), or those of the panel. Its edges (pixels);
+        None if there was no room for any.
         """
         spots, height = list(places), text_height(look)
         for text in texts:

@@ -112,7 +112,7 @@ class Arrival:
     def taken(self) -> list[Window]:
         """The windows that took it."""
         refused = {drop.window for drop in self.drops}
-        return [it for it in self.windows if it not in refused and self.lost != "all"]
+        return [window for window in self.windows if not {window} & refused and self.lost != "all"]
 
     @property
     def refused(self) -> str:
@@ -191,8 +191,8 @@ class Moment:
         drops, arrivals = self.drops, list[Arrival]()
         for element in self.elements:
             windows = own_windows(window_fn, element)
-            mine = take_drops(element, drops, max(len(set(windows)), 1))
-            arrivals.append(Arrival(element, windows, tuple(mine)))
+            dropped = take_drops(element, drops, max(len(set(windows)), 1))
+            arrivals.append(Arrival(element, windows, tuple(dropped)))
         return arrivals, drops
 
     def running(self, key: Any) -> Mapping[int, tuple[str, Window]]:
@@ -213,28 +213,18 @@ class Moment:
 def moments_of(run: Run) -> tuple[Moment, ...]:
     """The moments of a run of any host, without the windows that are remembered."""
     outputs, trace = by_step(run.outputs), by_step(run.trace)
+    steps = enumerate(zip(run.script, run.clocks(), strict=True))
     return tuple(
-        Moment(
-            number,
-            step,
-            watermark,
-            clock,
-            MIN_TIMESTAMP,
-            {},
-            tuple(trace.get(number, ())),
-            tuple(outputs.get(number, ())),
-        )
-        for number, (step, (watermark, clock)) in enumerate(
-            zip(run.script, run.clocks(), strict=True)
-        )
+        Moment(n, step, *clocks, MIN_TIMESTAMP, {}, tuple(trace[n]), tuple(outputs[n]))
+        for n, (step, clocks) in steps
     )
 
 
-def by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
+def by_step(items: Iterable[Item]) -> defaultdict[int, list[Item]]:
     """Outputs, or events of a trace, by the step that they belong to."""
-    steps: dict[int, list[Item]] = {}
+    steps: defaultdict[int, list[Item]] = defaultdict(list)
     for item in items:
-        steps.setdefault(item.step, []).append(item)
+        steps[item.step].append(item)
     return steps
 
 

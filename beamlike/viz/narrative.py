@@ -1,6 +1,7 @@
 """The narrative of one key from a recording: a sentence for each event, and the reason."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from beamlike.machine.events import (
@@ -29,12 +30,8 @@ _SHOWN_VALUE: Final = 60
 
 
 class Narrator:
-    """Writes the narrative of a recording of one key.
-
-    Args:
-        recording: Of one key.
-        advises: Whether it says what would have saved a drop, which is found by trying.
-    """
+    """Writes the narrative of a recording of one key. If it advises, it says what would have saved
+    a drop, which is found by trying."""
 
     def __init__(self, recording: Recording, *, advises: bool = True) -> None:
         self._recording = recording
@@ -52,13 +49,12 @@ class Narrator:
 
     def windows(self) -> set[Window]:
         """Every window that the key had, or that an element of it was to go to."""
-        found: set[Window] = set()
+        windows: set[Window] = set()
         for moment in self._recording.moments:
-            found |= {view.window for view in moment.windows.get(self.key, ())}
-            found |= {effect.window for effect in moment.effects if effect.window is not None}
-            for merge in moment.merges:
-                found |= {merge.into, *merge.sources}
-        return found
+            windows |= {view.window for view in moment.windows.get(self.key, ())}
+            windows |= {effect.window for effect in moment.effects if effect.window is not None}
+            windows |= {window for it in moment.merges for window in (it.into, *it.sources)}
+        return windows
 
     def all(self) -> KeyStory:
         return self._story((*self._with_quiet(), *self._ending()))
@@ -71,22 +67,18 @@ class Narrator:
         for sentence in reversed(sentences):
             if sentence.kind == "merged" and sentence.windows[0] in lineage:
                 lineage |= set(sentence.windows)
-        mine = tuple(
+        told = (
             sentence
             for sentence in sentences
             if lineage & set(sentence.windows[:1])
             or (sentence.kind in ("merged", "withdrawn") and window in sentence.windows)
         )
-        return self._story(mine)
+        return self._story(tuple(told))
 
     def _story(self, sentences: tuple[Sentence, ...]) -> KeyStory:
-        headings = {
-            sentence.step: self._heading(sentence.step)
-            for sentence in sentences
-            if sentence.step is not None
-        }
-        last = self._recording.moments[-1]
-        end = f"at the end, {self._clocks(last)}"
+        steps = (sentence.step for sentence in sentences)
+        headings = {step: self._heading(step) for step in steps if step is not None}
+        end = f"at the end, {self._clocks(self._recording.moments[-1])}"
         return KeyStory(self.key, headings, sentences, end)
 
     # -- headings --------------------------------------------------------------------------
@@ -100,11 +92,10 @@ class Narrator:
         return f"step {step}: {self._move(moment)}"
 
     def _clocks(self, moment: Moment) -> str:
-        watermark = f"the watermark at {show_instant(moment.watermark)}"
-        if moment.watermark == MIN_TIMESTAMP:
-            watermark = "before any watermark"
+        text = f"the watermark at {show_instant(moment.watermark)}"
+        text = "before any watermark" if moment.watermark == MIN_TIMESTAMP else text
         needs_clock = self._strategy.trigger.needs_clock
-        return watermark + (f", the clock at {show_instant(moment.clock)}" if needs_clock else "")
+        return f"{text}, the clock at {show_instant(moment.clock)}" if needs_clock else text
 
     def _move(self, moment: Moment) -> str:
         if isinstance(moment.event, AdvanceWatermark):
@@ -135,12 +126,10 @@ class Narrator:
         # Of several moves of a clock the last says all.
         moves = {type(moment.event): self._move(moment) for moment in moments}
         text = f"{which}: {', '.join(moves.values())}; nothing is due"
-        at = moments[-1].clock
-        processing_timers = {
-            view.next_timers.clock for view in moments[-1].windows.get(self.key, ())
-        }
-        if at in processing_timers and isinstance(moments[-1].event, AdvanceClock):
-            text += f", because the clock is at {show_instant(at)} and has to pass it"
+        clock, views = moments[-1].clock, moments[-1].windows.get(self.key, ())
+        is_target = clock in {view.next_timers.clock for view in views}
+        if is_target and isinstance(moments[-1].event, AdvanceClock):
+            text += f", because the clock is at {show_instant(clock)} and has to pass it"
         yield Sentence(first, "quiet", (), text)
 
     def steps(self) -> Iterator[tuple[Moment, list[Sentence]]]:
@@ -154,7 +143,9 @@ class Narrator:
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
         drops = moment.traced(Drop)
-        self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
+        self._fresh = {
+            window: view.waiting for window, view in self._before.items() if not view.closed
+        }
         for drop in drops:
             if drop.element is not None:
                 yield self._dropped(moment, drop)
@@ -192,9 +183,7 @@ class Narrator:
             for window in arrival.taken:
                 came.setdefault(window, []).append(arrival.element)
         views = {view.window: view for view in moment.windows.get(self.key, ())}
-        fired = {
-            event.window for event in moment.happenings if isinstance(event, Fired | Suppressed)
-        }
+        fired = {it.window for it in moment.happenings if isinstance(it, Fired | Suppressed)}
         nowhere = [it.element for it in arrivals if not it.windows and not it.drops]
         if nowhere:
             yield self._homeless(moment, nowhere)
@@ -213,31 +202,21 @@ class Narrator:
 
     def _homeless(self, moment: Moment, elements: Sequence[Element]) -> Sentence:
         """Elements that the window function gave no window. Nothing else reports them."""
-        one = len(elements) == 1
+        verb, whom = ("is", "it") if len(elements) == 1 else ("are", "them")
         text = (
-            f"{because.elements_in_words(elements)} {'is' if one else 'are'} in no window: "
-            f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
-            f"reports {'it' if one else 'them'}."
+            f"{because.elements_in_words(elements)} {verb} in no window: "
+            f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop reports "
+            f"{whom}."
         )
         return Sentence(moment.step, "homeless", (), text)
 
     def _merged(self, moment: Moment, merge: Merged, came: dict[Window, list[Element]]) -> Sentence:
-        live = sorted(
-            (
-                source
-                for source in merge.sources
-                if source in self._before and not self._before[source].closed
-            ),
-            key=bounds,
-        )
-        elements = [
-            element
-            for window in merge.sources
-            if window not in live
-            for element in came.get(window, ())
-        ]
+        open_before = {window for window, view in self._before.items() if not view.closed}
+        live = sorted((source for source in merge.sources if source in open_before), key=bounds)
+        joining = [came.get(window, []) for window in merge.sources if window not in live]
+        elements = list(chain.from_iterable(joining))
         text = because.merged_because(merge, live, elements, self._strategy.window_fn)
-        if merge.into not in live and any(at in self._showed | self._grew for at in live):
+        if merge.into not in live and (self._showed | self._grew).intersection(live):
             self._grew.add(merge.into)
         self._fresh[merge.into] = sum(self._fresh.pop(source, 0) for source in merge.sources)
         return Sentence(moment.step, "merged", (merge.into, *merge.sources), text)
@@ -248,18 +227,16 @@ class Narrator:
         if window in self._before:
             text = f"{who} go{'es' if one else ''} into {name}."
         else:
-            near = ""
+            near, views = "", list(self._before.values())
             if self._strategy.is_merging:
-                beside = list(self._before.values())
-                near = because.alone_because(
-                    window, beside, self._strategy.window_fn, moment.watermark
-                )
+                rules = self._strategy.window_fn, moment.watermark
+                near = because.alone_because(window, views, *rules)
             text = f"{who} open{one} {name}. {near}".rstrip()
         return Sentence(moment.step, "arrived", (window,), text)
 
     def _dropped(self, moment: Moment, drop: Drop) -> Sentence:
-        windows = (drop.window,) if drop.window is not None else ()
-        name = window_in_words(drop.window) if drop.window is not None else ""
+        windows = () if drop.window is None else (drop.window,)
+        name = "".join(map(window_in_words, windows))
         what = lost_elements(drop, _SHOWN_VALUE)
         if drop.timestamp is not None:
             what += f" at {show_instant(drop.timestamp)}"
@@ -269,7 +246,7 @@ class Narrator:
             why = f": the trigger of its window {name} has finished"
         else:
             why = f": {self._expired(moment, drop, name)}"
-        live = [at for at, view in self._before.items() if not view.closed]
+        live = [window for window, view in self._before.items() if not view.closed]
         advice = self._rescue.advice(moment.step, drop, live) if self._advises else ""
         verb = "is" if drop.count == 1 else "are"
         text = f"{what} {verb} dropped{why}. {advice}".rstrip()
@@ -306,9 +283,8 @@ class Narrator:
             how = "has other bounds" if ends else "has grown"
             text += f" Its panes are counted from 0 again, because the session {how}."
         text += f" {because.held_because(fired)}".rstrip()
-        if any(view.window == fired.window for view in moment.windows[self.key]) and (
-            fired.by == because.EXPIRY
-        ):
+        left = {view.window for view in moment.windows[self.key]}
+        if fired.window in left and fired.by == because.EXPIRY:
             reach = because.reaching(self._strategy.window_fn, "overlap", "touch")
             text += f' It is retained, for what may still {reach} it (late_check="retain").'
         if info.is_last and fired.by != because.EXPIRY:
@@ -319,9 +295,8 @@ class Narrator:
 
     def _withdrawn(self, moment: Moment, fired: Fired, old: Pane) -> Sentence:
         name = f"{old.info.timing.value} pane {old.info.index}"
-        whose = f"its {name}"
-        if old.window != fired.window:
-            whose = f"{name} of {window_in_words(old.window)}, which it grew from"
+        of = f"{name} of {window_in_words(old.window)}, which it grew from"
+        whose = f"its {name}" if old.window == fired.window else of
         value = shorten(old.value, _SHOWN_VALUE)
         text = f"{window_in_words(fired.window)} withdraws {whose}: {value}."
         return Sentence(moment.step, "withdrawn", (fired.window, old.window), text)
@@ -333,9 +308,9 @@ class Narrator:
 
     def _silent(self, moment: Moment, fired: Suppressed) -> Sentence:
         why = because.silent_because(fired.by, self._fresh.get(fired.window, 0), self._strategy)
-        verb = "expires without a pane" if fired.by == because.EXPIRY else "fires without a pane"
-        path = "" if fired.by == because.EXPIRY else f" by {fired.by}"
-        text = f"{window_in_words(fired.window)} {verb}{path}: {why}."
+        verb = f"fires without a pane by {fired.by}"
+        verb = "expires without a pane" if fired.by == because.EXPIRY else verb
+        text = f"{window_in_words(fired.window)} {verb}: {why}."
         return Sentence(moment.step, "suppressed", (fired.window,), text)
 
     def _forgotten(self, moment: Moment) -> Iterator[Sentence]:
@@ -360,14 +335,11 @@ class Narrator:
                 text = f"{name} is closed: its trigger has finished, and it takes nothing in."
             elif view.resting:
                 reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
-                text = (
-                    f"{name} has expired and is retained: only an element that {reach} it reopens "
-                    "it."
-                )
+                text = f"{name} has expired and is retained: only an element that {reach} it "
+                text += "reopens it."
             else:
-                came = "nothing new"
-                if view.waiting:
-                    came = f"{how_many(view.waiting, 'element')} that no pane has shown"
+                came = f"{how_many(view.waiting, 'element')} that no pane has shown"
+                came = came if view.waiting else "nothing new"
                 text = f"{name} is open with {came}, and {because.waits(view)}."
             yield Sentence(None, "waiting", (view.window,), text)
             if view.closed or view.resting:

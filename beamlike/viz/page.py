@@ -23,10 +23,14 @@ from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
 
 SHARED_SCRIPTS: Final = (
-    *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js"),
-    "playing.js",
+    *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js", "playing.js"),
 )
 """What draws a document, on this page and in the playground."""
+_POLICY: Final = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; "
+    "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Text that becomes markup is an error."""
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 # Whatever stands in the data, no parser of HTML or JavaScript finds an end of it there.
 _ESCAPES: Final = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
@@ -58,7 +62,7 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
         f"{name}\n{pane_table(chapter.run.outputs)}" for name, chapter in chapters.items()
     )
     filled = {
-        "policy": _policy(style, script),
+        "policy": _POLICY.format(script=_hash(script), style=_hash(style)),
         "title": html.escape(title),
         "style": style,
         "data": json.dumps({"scenarios": documents}).translate(_ESCAPES),
@@ -74,18 +78,10 @@ def save_page(
     path: str | PathLike[str],
     title: str = "beamlike",
 ) -> Path:
-    """Write the `page` to a file.
-
-    Args:
-        recording: As for `page`.
-        path: Where to. A file that is there is replaced; its folder has to exist.
-        title: As for `page`.
-
-    Returns:
-        The path, ready to be opened.
-    """
+    """Write the `page` to a file, whose folder has to exist, and return its path. A file that is
+    there is replaced."""
     text = page(recording, title)
-    file = Path(fspath(path))
+    file = Path(path)
     try:
         # The hashes are those of these line ends, on every system.
         file.write_bytes(text.encode("utf-8", "backslashreplace"))
@@ -100,19 +96,6 @@ def save_page(
 def page_part(name: str) -> str:
     """A static part of the page. Line ends are made one, since the hashes count them."""
     return (files("beamlike.viz") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    rules = (
-        "default-src 'none'",
-        f"script-src '{_hash(script)}'",
-        f"style-src '{_hash(style)}'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "require-trusted-types-for 'script'",  # text that becomes markup is an error
-        "trusted-types 'none'",
-    )
-    return "; ".join(rules)
 
 
 def _hash(text: str) -> str:

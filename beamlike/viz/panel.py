@@ -15,7 +15,7 @@ from beamlike.palette.colours import Palette
 from beamlike.viz.axis import round_instants, show_roughly
 from beamlike.viz.dots import Dots
 from beamlike.viz.labels import LabelPlace, Labels, PanelFrame, shortened
-from beamlike.viz.scene import Box, End, Life, Tick
+from beamlike.viz.scene import Box, End, Life, RowLabel
 from beamlike.viz.svg import Drawing, text_height, text_width
 
 _FEW: Final = 20
@@ -27,14 +27,8 @@ _MANY: Final = 4
 
 
 class Panel:
-    """A scene that is being drawn.
-
-    Args:
-        frame: Where it lies.
-        palette: Its colours.
-        room: How far labels of the axis may reach to the right (pixels).
-        now: The row up to which it is drawn; None for all.
-    """
+    """A scene that is being drawn, up to a row or in all. Labels of the axis may reach to the right
+    as far as ``room`` (pixels)."""
 
     def __init__(
         self, frame: PanelFrame, palette: Palette, room: float, now: float | None = None
@@ -52,7 +46,10 @@ class Panel:
         self._lives()
         for box in self.scene.boxes:
             self._box(box)
-        self._ideal()
+        # The line on which event time and processing time are one.
+        ideal = [self.frame.point(instant, row) for row, instant in self.scene.ideal]
+        if ideal:
+            self.drawing.line("event time = processing time", *ideal)
         self._watermark()
         dots = Dots(self.frame, self.drawing, self.labels)
         dots.draw()
@@ -62,7 +59,7 @@ class Panel:
             self._name(box)
         dots.name(lambda mark: not mark.refused and mark.count == 1)
         self.unnamed["element"] += dots.unnamed
-        self._keep_off_ideal()
+        self._keep_off_ideal(ideal)
         self._skew()
         for life in self.scene.lives:
             if len(life.sources) > 1:
@@ -81,7 +78,7 @@ class Panel:
                 drawing.line("tick", (x, frame.bottom), (x, frame.bottom + 5))
                 drawing.text("instant", text, x, frame.bottom + 15, text_anchor="middle")
         for tick in self._thinned():
-            y = frame.y(tick.at)
+            y = frame.y(tick.row)
             drawing.line("grid", (frame.left, y), (frame.right, y))
             if upwards:
                 drawing.line("tick", (frame.left - 5, y), (frame.left, y))
@@ -107,21 +104,21 @@ class Panel:
                 yield x, text
                 reach = x + half
 
-    def _thinned(self) -> list[Tick]:
+    def _thinned(self) -> list[RowLabel]:
         """The labels of rows that find room, the strong ones first."""
-        kept: list[Tick] = []
-        for tick in sorted(self.scene.ticks, key=lambda tick: (not tick.strong, tick.at)):
+        kept: list[RowLabel] = []
+        for tick in sorted(self.scene.ticks, key=lambda tick: (not tick.strong, tick.row)):
             apart = (17 if tick.strong else 21) / self.frame.row_height
             if "\n" in tick.label:
                 apart *= 2
-            if all(abs(tick.at - other.at) >= apart for other in kept):
+            if all(abs(tick.row - other.row) >= apart for other in kept):
                 kept.append(tick)
         return kept
 
     def _folds(self) -> None:
         frame = self.frame
         for fold in self.scene.folds:
-            x, y = frame.left, frame.y(fold.at)
+            x, y = frame.left, frame.y(fold.row)
             self.drawing.line("fold", (x, y), (frame.right, y))
             places = [LabelPlace(x + 6, y + down) for down in (0, -9, 9)]
             self.labels.put("aside", [fold.label], places)
@@ -166,7 +163,7 @@ class Panel:
     def _box(self, box: Box) -> None:
         """A pane: the area of what it holds, from where that began up to where it fires."""
         left, right = self.frame.ends(box.window)
-        low, high = self.frame.y(box.below), self.frame.y(box.at)
+        low, high = self.frame.y(box.below), self.frame.y(box.row)
         is_withdrawn = box.withdrawn is not None
         name = "withdrawn" if is_withdrawn else box.timing.lower().replace("_", " ")
         seen = self._seen * (0.4 if is_withdrawn else 1.0)
@@ -205,14 +202,10 @@ class Panel:
 
     def _heights(self, box: Box, look: str) -> Iterator[tuple[float, str]]:
         """Under its upper edge or over it; of many panes not past others of that window."""
-        rows = [
-            other.at
-            for other in self.scene.boxes
-            if other.window == box.window and other.at != box.at
-        ]
-        floor = self.frame.y(max([box.below, *(row for row in rows if row < box.at)]))
-        ceiling = self.frame.y(min([self.scene.rows[1], *(row for row in rows if row > box.at)]))
-        y, high = self.frame.y(box.at), text_height(look)
+        rows = [other.row for other in self.scene.boxes if other.window == box.window]
+        floor = self.frame.y(max([box.below, *(row for row in rows if row < box.row)]))
+        ceiling = self.frame.y(min([self.scene.rows[1], *(row for row in rows if row > box.row)]))
+        y, high = self.frame.y(box.row), text_height(look)
         yield y + 2, "below"
         if y - 2 - high >= ceiling:
             yield y - 2, "above"
@@ -223,17 +216,9 @@ class Panel:
 
     # -- both times --------------------------------------------------------------------------
 
-    def _ideal_points(self) -> list[tuple[float, float]]:
-        return [self.frame.point(instant, row) for row, instant in self.scene.ideal]
-
-    def _ideal(self) -> None:
-        """The line on which event time and processing time are one."""
-        if points := self._ideal_points():
-            self.drawing.line("event time = processing time", *points)
-
-    def _keep_off_ideal(self) -> None:
+    def _keep_off_ideal(self, points: Sequence[tuple[float, float]]) -> None:
         """No further label stands on the ideal line. Names may, where they find no other room."""
-        for (x0, y0), (x1, y1) in pairwise(self._ideal_points()):
+        for (x0, y0), (x1, y1) in pairwise(points):
             dots = ceil(max(abs(x1 - x0), abs(y1 - y0)) / 6)
             for part in range(dots):
                 x, y = x0 + (x1 - x0) * part / dots, y0 + (y1 - y0) * part / dots
@@ -245,17 +230,13 @@ class Panel:
         if skew is None:
             return
         x, low = self.frame.point(skew.event, skew.ideal)
-        high = self.frame.y(skew.at)
+        high = self.frame.y(skew.row)
         heights = [low + (high - low) * part for part in (0.5, 0.3, 0.7, 0.15, 0.85)]
-        places = [
-            LabelPlace(x + aside, y, anchor)
-            for y in heights
-            for aside, anchor in ((5, "start"), (-5, "end"))
-        ]
+        sides = (5, "start"), (-5, "end")
+        places = [LabelPlace(x + aside, y, anchor) for y in heights for aside, anchor in sides]
         text = f"skew {show_roughly(skew.late)}"
-        if low - high >= _SHORTEST_SKEW and self.labels.put(
-            "reached", [text], places, css_class="skew"
-        ):
+        long_enough = low - high >= _SHORTEST_SKEW
+        if long_enough and self.labels.put("reached", [text], places, css_class="skew"):
             for y in (low, high):
                 self.drawing.line("skew", (x - 4, y), (x + 4, y), css_class="end")
             self.drawing.line("skew", (x, low), (x, high))
@@ -276,8 +257,6 @@ class Panel:
         for row, watermark in scene.watermark:
             if watermark > scene.span[1] and scene.zone is UTC:
                 x, y = frame.right - 4, frame.y(row)
-                places = [
-                    LabelPlace(x, y - 3, "end", "above"),
-                    LabelPlace(x, y + 3, "end", "below"),
-                ]
+                sides = (-3, "above"), (3, "below")
+                places = [LabelPlace(x, y + down, "end", side) for down, side in sides]
                 self.labels.put("reached", [f"watermark {show_instant(watermark)} >"], places)

@@ -12,7 +12,7 @@ What is drawn is a `Scene` of plain values, or several, one above the other or s
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import ceil
 from pathlib import Path
 from textwrap import wrap
@@ -35,7 +35,7 @@ from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
 from beamlike.viz.saving import Drawable, save
-from beamlike.viz.scene import Box, End, Fate, Scene
+from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
 from beamlike.viz.table import shorten
@@ -91,20 +91,11 @@ def figure_of(
     if len(shown) < len(keys):
         note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
     recording = None
-    if strategy is not None and aggregate is not None:
-        recording = _recording_of(run, strategy, aggregate)
+    arrived = sum(len(step.elements) for step in run.script if isinstance(step, Arrive))
+    if strategy is not None and aggregate is not None and arrived <= _MOST_REPLAYED:
+        with suppress(RecordingError):  # it does not happen again
+            recording = Recording.of(run, strategy, aggregate)
     return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
-
-
-def _recording_of(
-    run: Run, strategy: "WindowingStrategy", aggregate: CombineFn
-) -> Recording | None:
-    """A run step by step; None if it is a long one, or does not happen again."""
-    if sum(len(it.elements) for it in run.script if isinstance(it, Arrive)) > _MOST_REPLAYED:
-        return None
-    with suppress(RecordingError):
-        return Recording.of(run, strategy, aggregate)
-    return None
 
 
 def known_keys(run: Run, key: Any = None) -> list[Any]:
@@ -129,18 +120,14 @@ def figure(
     width: int = _WIDTH,
     dark: bool = False,
 ) -> "Picture":
-    """Scenes as a picture, one above the other or in columns.
+    """Scenes, of which several have the same rows and event time, as a picture for a notebook.
 
     Args:
-        scenes: One, or several with the same rows and the same event time.
         note: A line below the title, beside the scene's own.
         title: The title; without one it is that of the scene, or the number of keys.
         columns: So many scenes stand side by side.
         width: How wide it is (pixels).
         dark: Whether it is light on a dark ground.
-
-    Returns:
-        A picture, which a notebook shows by itself.
     """
     every = (scenes,) if isinstance(scenes, Scene) else tuple(scenes)
     if not title:
@@ -197,7 +184,7 @@ class Picture:
             EnvironmentProblem: The file cannot be written there, or resvg-py or Pillow, which PNG
                 and GIF need, are not installed.
         """
-        instants = sorted({instant for scene in self.scenes for instant in scene.instants})
+        instants = sorted({row for scene in self.scenes for row in scene.instants})
         save(Drawable(self.title, self.text, self.svg, instants), Path(path))
 
     # -- where everything lies ---------------------------------------------------------------
@@ -247,48 +234,39 @@ class Picture:
             row, column = divmod(position, self.columns)
             left = self._left + column * (across + _BETWEEN)
             top = head + panel_head + row * (tall + panel_head)
-            frame = PanelFrame(scene, left, top, left + across, top + tall)
-            panel = Panel(frame, self.palette, self.width, now)
+            edges = (left, top, left + across, top + tall)
+            panel = Panel(PanelFrame(scene, *edges), self.palette, self.width, now)
             panel.draw()
             unnamed.update(panel.unnamed)
             panel.axes(position + self.columns >= len(self.scenes), column == 0)
             if panel_head:
                 panel.drawing.text("panel title", scene.title, left, top - 30)
-            groups.append(panel.drawing.group("panel", scene.title, frame.rectangle))
+            groups.append(panel.drawing.group("panel", scene.title, edges))
         counted = [how_many(count, noun) for noun, count in sorted(unnamed.items()) if count]
         if counted:
             lines.append(f"without a label, for want of room: {' and '.join(counted)}")
         around = Drawing(self.palette)
         around.text("title", "\n".join(titles), _RIM, 22)
         around.text("note", "\n".join(lines), _RIM, 24 + _TITLE_LINE * len(titles))
-        self._name_axes(around, head + panel_head, bottom)
+        first = self.scenes[0]
+        # Instants of event time may have their dates below them.
+        labels = round_instants(first.event, *first.span, 8)
+        dates = _DATE * any("\n" in label for _, label in labels)
+        around.text("note", f"\u2191 {first.arrival_axis}", 10, head + panel_head - 12)
+        place = (self.width - _RIGHT, bottom + 34 + dates)
+        around.text("note", f"{first.event_axis} \u2192", *place, text_anchor="end")
         legend = self._legend()
-        bottom += _FOOT + _DATE * self._is_dated
+        bottom += _FOOT + dates
         self._draw_legend(around, legend, bottom)
         height = bottom + _LEGEND_ROW * len(legend[0]) + _BELOW
         return self._document(height, "\n".join([*groups, around.group("around")]))
-
-    @property
-    def _is_dated(self) -> bool:
-        """Whether instants of event time have their dates below them."""
-        scene = self.scenes[0]
-        return any("\n" in label for _, label in round_instants(scene.event, *scene.span, 8))
 
     def _lines(self) -> list[str]:
         """What stands below the title."""
         room = int((self.width - 30) / _CHARACTER)
         style: dict[str, Any] = {"max_lines": _MOST_NOTE_LINES, "placeholder": " ..."}
         texts = [self.scenes[0].note, *self.note.split("\n")]
-        return [
-            line for text in texts for line in wrap(text, room, break_on_hyphens=False, **style)
-        ]
-
-    def _name_axes(self, around: Drawing, top: float, bottom: float) -> None:
-        """What goes upwards and across."""
-        scene = self.scenes[0]
-        around.text("note", f"\u2191 {scene.arrival_axis}", 10, top - 12)
-        place = (self.width - _RIGHT, bottom + 34 + _DATE * self._is_dated)
-        around.text("note", f"{scene.event_axis} \u2192", *place, text_anchor="end")
+        return list(chain(*(wrap(text, room, break_on_hyphens=False, **style) for text in texts)))
 
     def _draw_legend(self, around: Drawing, legend: Sequence[Sequence[str]], top: float) -> None:
         widths = list(map(_column_width, legend))
@@ -327,7 +305,7 @@ def entries_of(scenes: Sequence[Scene]) -> list[str]:
     boxes = [box for scene in scenes for box in scene.boxes]
     lives = [life for scene in scenes for life in scene.lives]
     fates = {mark.fate for scene in scenes for mark in scene.marks}
-    timings = {_name(box) for box in boxes}
+    timings = {_TIMINGS.get(box.timing, "pane") for box in boxes}
     there = {
         **{fate.value: fate in fates for fate in Fate},
         SO_FAR: any(scene.running for scene in scenes),
@@ -341,20 +319,16 @@ def entries_of(scenes: Sequence[Scene]) -> list[str]:
     return [name for name, is_there in there.items() if is_there]
 
 
-def _name(box: Box) -> str:
-    return _TIMINGS.get(box.timing, "pane")
-
-
 def _column_width(entries: Sequence[str]) -> float:
     return _ENTRY + max((text_width(entry, "entry") for entry in entries), default=0)
 
 
 def _draw_handle(around: Drawing, entry: str, left: float, y: float) -> None:
     """The mark of an entry of the legend, as it is in the picture."""
-    fates = {fate.value: fate for fate in Fate}
+    fate = next((fate for fate in Fate if fate.value == entry), None)
     timings = {name: timing for timing, name in _TIMINGS.items()}
-    if entry in fates:
-        around.dot(fates[entry], left + 12, y, RADIUS[fates[entry]])
+    if fate is not None:
+        around.dot(fate, left + 12, y, RADIUS[fate])
     elif entry == SO_FAR:
         around.text("running", "= 7", left + 12, y, text_anchor="middle", font_size=12.5)
     elif entry.endswith("pane"):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from beamlike.machine.events import AdvanceWatermark, Element, Fired, Merged
 from beamlike.machine.reference.running import TriggerView
@@ -24,14 +24,9 @@ _SHOWN_VALUE = 40
 _MOST_NAMED = 3
 
 
-def element_in_words(element: Element) -> str:
-    """An element: its value and its event time."""
-    return f"{shorten(element.value, _SHOWN_VALUE)} at {show_instant(element.timestamp)}"
-
-
 def elements_in_words(elements: Sequence[Element]) -> str:
-    """Some elements; the first of them if there are many."""
-    names = [element_in_words(element) for element in elements]
+    """Some elements, with value and event time; the first of them if there are many."""
+    names = [f"{shorten(e.value, _SHOWN_VALUE)} at {show_instant(e.timestamp)}" for e in elements]
     if len(names) > _MOST_NAMED + 1:
         names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more elements"]
     return _and(names)
@@ -57,10 +52,10 @@ def merged_because(
         which = window_in_words(live[0]) if len(live) == 1 else into
         ends = "ends" if one else "end"
         return f"{who} {ends} the session {which} at {show_instant(merge.into.end)}."
+    names = _and(list(map(window_in_words, live)))
     if not came:
-        joins = f"{_and([window_in_words(window) for window in live])} become {into}"
+        joins = f"{names} become {into}"
     elif len(live) > 1:
-        names = _and([window_in_words(window) for window in live])
         joins = f"{who} {'bridges' if one else 'bridge'} {names} into {into}"
     elif not live:
         joins = f"{who} make one session, {into}"
@@ -85,19 +80,19 @@ def _nearness(
         return f": their windows {f'overlap by {_and(overlaps)}' if overlaps else 'touch'}"
     # The last element of what reaches furthest lies a gap before its end.
     if len(new) > 1 or not live:
-        apart = [silence + gap for silence in _silences(sources) if silence + gap > 0]
-        far = [show_duration(at) for at in apart]
+        apart = [silence + gap for silence in _silences(sources)]
+        far = [show_duration(distance) for distance in apart if distance > 0]
     else:
-        at = new[0].start if new else 0
+        came_at, only = new[0].start if new else 0, len(live) == 1
         far = []
         for window in live:
-            what = "it" if len(live) == 1 else window_in_words(window)
-            if window.start > at:
-                whose = "its first element" if len(live) == 1 else f"{what} begins"
-                far.append(f"{show_duration(window.start - at)} before {whose}")
-            elif at > window.end - gap:
-                whose = "its last element" if len(live) == 1 else f"the last element of {what}"
-                far.append(f"{show_duration(at - window.end + gap)} after {whose}")
+            name, last = window_in_words(window), window.end - gap
+            if window.start > came_at:
+                whose = "its first element" if only else f"{name} begins"
+                far.append(f"{show_duration(window.start - came_at)} before {whose}")
+            elif came_at > last:
+                whose = "its last element" if only else f"the last element of {name}"
+                far.append(f"{show_duration(came_at - last)} after {whose}")
     if not far:
         return ", between its elements"
     if len(new) > 1 or not live:
@@ -171,12 +166,10 @@ def fired_because(
     """What made a trigger ready, or a window expire."""
     if by == EXPIRY:
         return _expired(window, strategy)
-    after = next(
-        (v for views in moment.windows.values() for v in views if v.window == window), None
-    )
-    tree = before or after
-    reasons = list(_reasons(by, tree.trigger if tree else None, window, moment))
-    return _and(list(dict.fromkeys(reasons))) or "its trigger is ready"
+    after = (view for view in chain(*moment.windows.values()) if view.window == window)
+    view = before or next(after, None)
+    reasons = dict.fromkeys(_reasons(by, view.trigger if view else None, window, moment))
+    return _and(list(reasons)) or "its trigger is ready"
 
 
 def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) -> Iterator[str]:
@@ -198,16 +191,11 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
             number = leaf.name[len("AfterCount(") : -1]
             yield "an element came" if number == "1" else f"at least {number} elements have come"
         elif "ProcessingTime" in leaf.name:
-            yield _passed(leaf, "the clock")
+            yield f"the clock has passed {_time_of(leaf)}"
         elif leaf.name == "Always":
             yield "it fires whenever it is evaluated"
         else:
             yield _end_passed(window, moment)
-
-
-def _passed(leaf: TriggerView, what: str) -> str:
-    """What it waited for has happened."""
-    return f"{what} has passed {_time_of(leaf)}"
 
 
 def _time_of(leaf: TriggerView) -> str:

@@ -6,7 +6,9 @@ trace that the host may lack, and what came out is compared.
 
 import difflib
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -49,12 +51,8 @@ class Recording:
 
     @classmethod
     def of(cls, run: Run, strategy: WindowingStrategy, combine: CombineFn | None) -> "Recording":
-        """Replay a run in memory, and keep what there is to see on the way.
-
-        Args:
-            run: From any host.
-            strategy: The one that it was run with.
-            combine: Likewise; None if the elements passed by ungrouped.
+        """Replay a run of any host in memory, with the strategy and the combine function that it
+        had (None: ungrouped), and keep what there is to see on the way.
 
         Raises:
             RecordingError: Something else came out of the replay: the strategy or the combine
@@ -75,7 +73,7 @@ class Recording:
         for number, step in enumerate(run.script):
             again = stage.play(step)
             # What came out of the run is kept, and not what came out now: its reader saw it.
-            came = _in_order(number, emitted.get(number, ()), again)
+            came = _in_order(number, emitted[number], again)
             seen: dict[Any, tuple[WindowView, ...]] = {}
             for key, state in stage.states.items():
                 one = known.setdefault(identity(key), key)
@@ -84,7 +82,10 @@ class Recording:
                 seen[one] = (*seen.get(one, ()), *views[key][1])
             now = {"outputs": came, "output_watermark": stage.output_watermark, "windows": seen}
             after.append(now)
-        moments = tuple(map(_changed, moments_of(stage.run), after))
+        moments = tuple(
+            attrs.evolve(moment, **now)
+            for moment, now in zip(moments_of(stage.run), after, strict=True)
+        )
         replayed = attrs.evolve(_run_of(moments), steps=run.steps)
         return cls(replayed, strategy, moments, is_grouped=combine is not None)
 
@@ -112,12 +113,9 @@ class Recording:
         Raises:
             RecordingError: There is none; names those that are most alike.
         """
-        try:
-            mine = self._by_key.get(identity(key))
-        except TypeError:  # what cannot be hashed is no key
-            mine = None
-        if mine is not None:
-            return mine.key
+        with suppress(TypeError):  # what cannot be hashed is no key
+            if (parts := self._by_key.get(identity(key))) is not None:
+                return parts.key
         keys = self.keys
         if not keys:
             raise RecordingError(f"there is no key {key!r}: no element came, of any key")
@@ -131,10 +129,6 @@ class Recording:
         if len(keys) == 1 or len(near) == 1:
             which = "the only key is" if len(keys) == 1 else "the nearest is"
         raise RecordingError(f"there is no key {key!r}; {which} {named}{more}")
-
-
-def _changed(moment: Moment, changes: dict[str, Any]) -> Moment:
-    return attrs.evolve(moment, **changes)
 
 
 def _run_of(moments: Iterable[Moment]) -> Run:
@@ -161,10 +155,11 @@ def _in_order(step: int, outputs: Sequence[Output], again: Sequence[Output]) -> 
     """What came out in a step, in the order of the replay: hosts guarantee none between keys."""
     rest, ordered = list(outputs), []
     for output in again:
-        at = next((index for index, one in enumerate(rest) if _is_same_output(one, output)), None)
-        if at is None:
+        same = (index for index, emitted in enumerate(rest) if _is_same_output(emitted, output))
+        index = next(same, None)
+        if index is None:
             raise _differs(step, f"{_text(output)} came out of the replay, and not of the run")
-        ordered.append(rest.pop(at))
+        ordered.append(rest.pop(index))
     if rest:
         raise _differs(step, f"{_text(rest[0])} came out of the run, and not of the replay")
     return tuple(ordered)
@@ -173,15 +168,13 @@ def _in_order(step: int, outputs: Sequence[Output], again: Sequence[Output]) -> 
 def _is_same_output(one: Output, other: Output) -> bool:
     if not is_same(one.key, other.key) or type(one.effect) is not type(other.effect):
         return False
-    mine, its = one.effect, other.effect
-    if isinstance(mine, Pane) and isinstance(its, Pane):
-        return is_same_pane(mine, its)
-    if isinstance(mine, Drop) and isinstance(its, Drop):
-        # What a function raised is worded differently where it ran elsewhere.
-        facts = (mine.window, mine.timestamp, mine.reason, mine.missed_by, mine.count)
-        same_facts = facts == (its.window, its.timestamp, its.reason, its.missed_by, its.count)
-        return same_facts and is_same_value(mine.value, its.value)
-    return False
+    first, second = one.effect, other.effect
+    if isinstance(first, Pane) and isinstance(second, Pane):
+        return is_same_pane(first, second)
+    # What a function raised is worded differently where it ran elsewhere.
+    facts = attrgetter("window", "timestamp", "reason", "missed_by", "count")
+    same_facts: bool = facts(first) == facts(second)
+    return same_facts and is_same_value(first.value, second.value)
 
 
 def _text(output: Output) -> str:

@@ -1,6 +1,7 @@
 """What is one thing in a run: keys, values and panes that agree, and an element with its drops."""
 
 from collections.abc import Hashable
+from operator import attrgetter
 from typing import Any
 
 from beamlike.machine.equality import is_same
@@ -37,7 +38,7 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
 
     They are taken from the list, so that those of an equal element remain for that one.
     """
-    mine: list[Drop] = []
+    taken: list[Drop] = []
     # What came back from another process is only equal.
     for exactly in (True, False):
         for drop in list(drops):
@@ -45,11 +46,10 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
             fits = lost is element
             if not exactly and isinstance(lost, Element) and lost.timestamp == element.timestamp:
                 fits = fits or is_same(lost.value, element.value)
-            if fits and len(mine) < most and drop.window not in {it.window for it in mine}:
-                mine.append(drop)
-                at = next(index for index, it in enumerate(drops) if it is drop)
-                del drops[at]
-    return mine
+            if fits and len(taken) < most and drop.window not in {other.window for other in taken}:
+                taken.append(drop)
+                drops[:] = [other for other in drops if other is not drop]
+    return taken
 
 
 def is_same_value(one: Any, other: Any) -> bool:
@@ -60,15 +60,14 @@ def is_same_value(one: Any, other: Any) -> bool:
         return False
     rest = list(other)
     for item in one:
-        at = next((index for index, it in enumerate(rest) if is_same_value(item, it)), None)
-        if at is None:
+        same = [index for index, candidate in enumerate(rest) if is_same_value(item, candidate)]
+        if not same:
             return False
-        del rest[at]
+        del rest[same[0]]
     return not rest
 
 
 def is_same_pane(one: Pane, other: Pane) -> bool:
     """Whether two panes agree in all fields; lists in their values have no order."""
-    fields = (one.window, one.timestamp, one.info, one.retraction)
-    others = (other.window, other.timestamp, other.info, other.retraction)
-    return fields == others and is_same_value(one.value, other.value)
+    fields = attrgetter("window", "timestamp", "info", "retraction")
+    return fields(one) == fields(other) and is_same_value(one.value, other.value)

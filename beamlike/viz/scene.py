@@ -8,6 +8,7 @@ drawing only has to put these values on paper, and a test can read them.
 from collections import Counter
 from datetime import UTC, tzinfo
 from enum import Enum
+from operator import attrgetter
 from typing import Final
 
 import attrs
@@ -42,12 +43,12 @@ class End(Enum):
 class Mark:
     """An element, or several that came together and cannot be distinguished.
 
-    ``event`` is its event time (ms), ``at`` its row, ``label`` its value in words, ``reason``
+    ``event`` is its event time (ms), ``row`` its row, ``label`` its value in words, ``reason``
     why and by how much it was dropped, or from which of its windows.
     """
 
     event: int
-    at: float
+    row: float
     label: str = ""
     fate: Fate = Fate.TAKEN
     reason: str = ""
@@ -80,7 +81,7 @@ class Life:
 
 @attrs.frozen
 class Box:
-    """A pane: what it holds, from ``below``, the row since which that came, to ``at``, the firing.
+    """A pane: what it holds, from ``below``, the row since which that came, to ``row``, the firing.
 
     ``withdrawn`` is the row where a retraction withdrew it, None if it stands.
     """
@@ -90,7 +91,7 @@ class Box:
     index: int | None
     label: str
     below: float
-    at: float
+    row: float
     is_last: bool = False
     withdrawn: float | None = None
     by: str = ""
@@ -104,20 +105,13 @@ class Box:
 
 
 @attrs.frozen
-class Tick:
-    """A label beside a row. ``strong`` ones are kept where not all find room."""
+class RowLabel:
+    """A label of a row, or of what is left out there. ``strong`` ones are kept where not all find
+    room."""
 
-    at: float
+    row: float
     label: str
     strong: bool = False
-
-
-@attrs.frozen
-class FoldLabel:
-    """Something left out at a row, in words."""
-
-    at: float
-    label: str
 
 
 @attrs.frozen
@@ -125,21 +119,19 @@ class ValueSoFar:
     """The value, in words, that a window would bring out when the element at a place has come."""
 
     event: int
-    at: float
+    row: float
     window: Window
     value: str
 
 
 @attrs.frozen
 class Skew:
-    """How far, in processing time, the watermark is from the ideal line where it gets to ``event``.
-
-    It does so in the row ``at``, by ``late`` (ms) after the row ``ideal``.
-    """
+    """How far, in processing time, the watermark is from the ideal line where it gets to ``event``:
+    in its row, by ``late`` (ms) after the row ``ideal``."""
 
     event: int
     ideal: float
-    at: float
+    row: float
     late: int
 
 
@@ -180,8 +172,8 @@ class Scene:
     rows: tuple[float, float] = (0.0, 1.0)
     span: tuple[int, int] = (0, 1)
     event: FoldedTime = attrs.field(factory=lambda: FoldedTime((), 1), eq=False, repr=False)
-    ticks: tuple[Tick, ...] = ()
-    folds: tuple[FoldLabel, ...] = ()
+    ticks: tuple[RowLabel, ...] = ()
+    folds: tuple[RowLabel, ...] = ()
     ideal: tuple[tuple[float, int], ...] = ()
     skew: Skew | None = None
     event_axis: str = "event time"
@@ -193,29 +185,26 @@ class Scene:
     def instants(self) -> tuple[float, ...]:
         """The rows in which something happens, ascending."""
         moved = {row for row, _ in self.watermark}
-        arrived, fired = {mark.at for mark in self.marks}, {box.at for box in self.boxes}
+        arrived, fired = {mark.row for mark in self.marks}, {box.row for box in self.boxes}
         return tuple(sorted(moved | arrived | fired))
 
     def until(self, now: float) -> "Scene":
         """What has happened up to a row."""
-        lives = [
-            life if life.ended <= now else attrs.evolve(life, ended=now, end=End.OPEN)
-            for life in self.lives
-            if life.opened <= now
-        ]
-        boxes = [
-            attrs.evolve(box, withdrawn=None) if (box.withdrawn or 0.0) > now else box
-            for box in self.boxes
-            if box.at <= now
-        ]
+
+        def life_until(life: Life) -> Life:
+            return life if life.ended <= now else attrs.evolve(life, ended=now, end=End.OPEN)
+
+        def box_until(box: Box) -> Box:
+            return attrs.evolve(box, withdrawn=None) if (box.withdrawn or 0.0) > now else box
+
         return attrs.evolve(
             self,
-            marks=tuple(mark for mark in self.marks if mark.at <= now),
-            lives=tuple(lives),
-            boxes=tuple(boxes),
-            running=tuple(it for it in self.running if it.at <= now),
-            watermark=tuple(it for it in self.watermark if it[0] <= now),
-            skew=self.skew if self.skew is not None and self.skew.at <= now else None,
+            marks=tuple(mark for mark in self.marks if mark.row <= now),
+            lives=tuple(life_until(life) for life in self.lives if life.opened <= now),
+            boxes=tuple(box_until(box) for box in self.boxes if box.row <= now),
+            running=tuple(value for value in self.running if value.row <= now),
+            watermark=tuple(move for move in self.watermark if move[0] <= now),
+            skew=self.skew if self.skew is not None and self.skew.row <= now else None,
             now=now,
         )
 
@@ -231,9 +220,7 @@ class Scene:
 
     def text(self) -> str:
         """The picture in sentences, for those who cannot see it."""
-        fates = Counter[Fate]()
-        for mark in self.marks:
-            fates[mark.fate] += mark.count
+        fates = Counter(mark.fate for mark in self.marks for _ in range(mark.count))
         late, lost = fates[Fate.LATE], fates[Fate.DROPPED]
         sentences = [
             f"{self.title}.",
@@ -242,23 +229,22 @@ class Scene:
             + f"; {how_many(len({life.window for life in self.lives}), 'window')}, "
             f"{how_many(len(self.boxes), 'pane')}.",
         ]
-        merges = [life for life in self.lives if len(life.sources) > 1]
-        drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
-        partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
+        merges = (life for life in self.lives if len(life.sources) > 1)
+        drops, partly = list[str](), list[str]()
+        for mark in filter(attrgetter("refused"), self.marks):
+            what = f"{mark.label} at {show_instant(mark.event)}"
+            if mark.fate is not Fate.DROPPED:
+                partly.append(f"{what} was {mark.reason}.")
+            else:
+                drops.append(f"Dropped: {what}{f', {mark.reason}' if mark.reason else ''}.")
         sentences_by_noun = {
-            "pane": [_text(box) for box in self.boxes],
+            "pane": list(map(_text, self.boxes)),
             "merge": [
-                f"{how_many(len(merge.sources), 'window')} merged into {merge.window}."
-                for merge in merges
+                f"{how_many(len(life.sources), 'window')} merged into {life.window}."
+                for life in merges
             ],
-            "dropped element": [
-                f"Dropped: {drop.label} at {show_instant(drop.event)}"
-                + (f", {drop.reason}." if drop.reason else ".")
-                for drop in drops
-            ],
-            "element dropped from a part of its windows": [
-                f"{mark.label} at {show_instant(mark.event)} was {mark.reason}." for mark in partly
-            ],
+            "dropped element": drops,
+            "element dropped from a part of its windows": partly,
         }
         for noun, texts in sentences_by_noun.items():
             sentences += texts[:_MOST_OF_A_KIND]

@@ -85,15 +85,9 @@ _INSEPARABLE: Final = re.compile(
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
     """Lines of at most 100 columns, after what the first one and the others begin with."""
-    held = _INSEPARABLE.sub(lambda found: found[0].replace(" ", "\0"), text)
-    lines = textwrap.wrap(
-        held,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    text = _INSEPARABLE.sub(lambda part: part[0].replace(" ", "\0"), text)
+    style: dict[str, Any] = dict.fromkeys(("break_long_words", "break_on_hyphens"), False)
+    lines = textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest, **style)
     return [line.replace("\0", " ") for line in lines]
 
 

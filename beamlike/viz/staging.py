@@ -1,7 +1,7 @@
 """How a run becomes scenes: rows for its steps, and what happened to each key in them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
 import attrs
@@ -12,15 +12,15 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windows import IntervalWindow
+from beamlike.model.windows import IntervalWindow, bounds
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Run, TracedEvent
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.moments import KeyParts, Moment, moments_of
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
-from beamlike.viz.scene import FoldLabel, Life, Scene, Skew, Tick
+from beamlike.viz.scene import Life, RowLabel, Scene, Skew
 from beamlike.viz.table import shorten
 
 _FEWEST: Final = 8
@@ -43,41 +43,34 @@ def scenes_of(
 ) -> tuple[Scene, ...]:
     """A scene for each of these keys, with the same rows and the same event time.
 
-    Args:
-        run: A run of any host. Where it has no trace, its merges are found by a replay.
-        strategy: How it was windowed; without it windows show from their first pane on, and without
-            their expiry.
-        keys: The keys, which are in the recording.
-        recording: The run step by step; with it, the values of windows so far are there.
+    Where a run of any host has no trace, its merges are found by a replay. Without a strategy
+    windows show from their first pane on, and without their expiry. With a recording of the run the
+    values of windows so far are there.
     """
     if recording is None and strategy is not None and strategy.is_merging and not run.trace:
-        run = attrs.evolve(run, trace=_merges_of(run, strategy))
+        # They are the same whatever panes hold.
+        replayed = run_in_memory(Grouping(strategy, Count(), OnFailure.DROP), run.script)
+        merges = (traced for traced in replayed.trace if isinstance(traced.happening, Merged))
+        run = attrs.evolve(run, trace=tuple(merges))
     moments = moments_of(run) if recording is None else recording.moments
     parts = KeyParts.all_of(moments)
-    return scenes_of_histories(
-        [
-            KeyHistory(parts.get(identity(key), KeyParts(key)).cut(moments), strategy, key)
-            for key in keys
-        ]
-    )
-
-
-def _merges_of(run: Run, strategy: WindowingStrategy) -> tuple[TracedEvent, ...]:
-    """The merges of a run without a trace. They are the same whatever panes hold."""
-    replayed = run_in_memory(Grouping(strategy, Count(), OnFailure.DROP), run.script)
-    return tuple(traced for traced in replayed.trace if isinstance(traced.happening, Merged))
+    of_keys = ((key, parts.get(identity(key), KeyParts(key)).cut(moments)) for key in keys)
+    return scenes_of_histories([KeyHistory(cut, strategy, key) for key, cut in of_keys])
 
 
 def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:
     """A scene for each of these histories, of one script, with the same rows and event time."""
     rows = _Rows.of(parts)
     for part in parts:
-        part.play(rows.at, rows.firing)
+        part.play(rows.of_step, rows.firing)
     event, span = _event_time(rows, parts)
-    top = max([rows.top, *(box.at for part in parts for box in part.boxes)])
+    fired = (box.row for part in parts for box in part.boxes)
+    top = max([*rows.of_step.values(), *fired], default=0.0)
     return tuple(
         Scene(
-            title="one stream, no keys" if part.key is None else f"key {_name(part.key)}",
+            title="one stream, no keys"
+            if part.key is None
+            else f"key {' '.join(shorten(part.key, _TITLE).split())}",
             note="" if part.strategy is None else str(part.strategy),
             marks=tuple(part.marks),
             lives=_in_lanes(part.lives),
@@ -95,10 +88,6 @@ def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:
         )
         for part in parts
     )
-
-
-def _name(key: Any) -> str:
-    return " ".join(shorten(key, _TITLE).split())
 
 
 # -- rows ----------------------------------------------------------------------------------
@@ -128,81 +117,71 @@ class _Clock:
         shown = self.time.position(max(clock, self.start)) - self.time.position(self.start)
         return shown * self.rows / (self.time.position(self.end) - self.time.position(self.start))
 
-    def ticks(self) -> Iterator[Tick]:
+    def ticks(self) -> Iterator[RowLabel]:
         """Round instants, about one in each row."""
-        for at, label in round_instants(self.time, self.start, self.end, int(self.rows) + 1):
-            yield Tick(self.row(at), label, strong=True)
+        for clock, label in round_instants(self.time, self.start, self.end, int(self.rows) + 1):
+            yield RowLabel(self.row(clock), label, strong=True)
 
-    def folds(self) -> Iterator[FoldLabel]:
+    def folds(self) -> Iterator[RowLabel]:
         """What is left out."""
         for start, end in self.time.folds:
-            yield FoldLabel(self.row(start), f"{show_roughly(end - start)} left out")
+            yield RowLabel(self.row(start), f"{show_roughly(end - start)} left out")
 
     def ideal(self, event: FoldedTime, span: tuple[int, int]) -> Iterator[tuple[float, int]]:
         """Where both times are one: the ends of that line, and where a fold bends it."""
         first, last = max(span[0], self.start), min(span[1], self.end)
         bends = {edge for fold in (*event.folds, *self.time.folds) for edge in fold}
         if first < last:
-            for at in sorted({first, last, *(bend for bend in bends if first < bend < last)}):
-                yield self.row(at), at
+            for instant in sorted({first, last, *(bend for bend in bends if first < bend < last)}):
+                yield self.row(instant), instant
 
     def skew(self, rows: "_Rows", moments: Sequence[Moment], span: tuple[int, int]) -> Skew | None:
         """The longest distance of the watermark from that line; None if there is none."""
         first, last = max(span[0], self.start), min(span[1], self.end)
-        clocks = {rows.at[moment.step]: moment.clock for moment in moments}
-        found = [
+        clocks = {rows.of_step[moment.step]: moment.clock for moment in moments}
+        skews = [
             Skew(to, self.row(to), row, clocks[row] - to)
             for row, to in rows.watermark
             if first <= to <= last and clocks[row] > to
         ]
-        return max(found, key=lambda it: it.at - it.ideal, default=None)
+        return max(skews, key=lambda skew: skew.row - skew.ideal, default=None)
 
 
 @attrs.frozen
 class _Rows:
-    """Where each step of a script lies. ``at`` has all steps, ``ticks`` the labels of rows."""
+    """Where each step of a script lies, and what stands in and beside rows."""
 
-    at: dict[int, float]
-    ticks: tuple[Tick, ...]
-    folds: tuple[FoldLabel, ...]
+    of_step: dict[int, float]
+    ticks: tuple[RowLabel, ...]
+    folds: tuple[RowLabel, ...]
     watermark: tuple[tuple[float, int], ...]
     firing: float
     clock: _Clock | None
-
-    @property
-    def top(self) -> float:
-        """The highest row."""
-        return max(self.at.values(), default=0.0)
 
     @classmethod
     def of(cls, parts: Sequence[KeyHistory]) -> "_Rows":
         moments = parts[0].moments
         clock = _Clock.of(moments)
-        if clock is None:
-            return cls._in_order(moments, parts)
-        at = {moment.step: clock.row(moment.clock) for moment in moments}
-        moves = tuple(_moves(moments, at))
-        return cls(at, tuple(clock.ticks()), tuple(clock.folds()), moves, 0.0, clock)
-
-    @classmethod
-    def _in_order(cls, moments: Sequence[Moment], parts: Sequence[KeyHistory]) -> "_Rows":
-        """A row for each step that is shown; those left out happen with the next one."""
-        at: dict[int, float] = {}
-        ticks: list[Tick] = []
-        folds: list[FoldLabel] = []
-        for row, (number, left_out) in enumerate(_shown_steps(moments, parts)):
-            if left_out:
-                folds.append(FoldLabel(row - 0.5, f"{left_out} steps without news left out"))
-            at |= dict.fromkeys(range(len(at), number + 1), float(row))
-            ticks.append(Tick(row, f"step {number}"))
-        return cls(at, tuple(ticks), tuple(folds), tuple(_moves(moments, at)), _FIRES, None)
+        if clock is not None:
+            of_step = {moment.step: clock.row(moment.clock) for moment in moments}
+            ticks, folds = list(clock.ticks()), list(clock.folds())
+        else:  # a row for each step that is shown; those left out happen with the next one
+            of_step, ticks, folds = {}, [], []
+            for row, (number, left_out) in enumerate(_shown_steps(moments, parts)):
+                if left_out:
+                    folds.append(RowLabel(row - 0.5, f"{left_out} steps without news left out"))
+                of_step |= dict.fromkeys(range(len(of_step), number + 1), float(row))
+                ticks.append(RowLabel(row, f"step {number}"))
+        moves = tuple(_moves(moments, of_step))
+        firing = _FIRES if clock is None else 0.0
+        return cls(of_step, tuple(ticks), tuple(folds), moves, firing, clock)
 
 
-def _moves(moments: Sequence[Moment], at: dict[int, float]) -> Iterator[tuple[float, int]]:
+def _moves(moments: Sequence[Moment], of_step: dict[int, float]) -> Iterator[tuple[float, int]]:
     """Row and watermark of each move; of those in one row only the last."""
-    there = {at[moment.step]: moment.watermark for moment in moments if moment.step in at}
+    last = {of_step[it.step]: it.watermark for it in moments if it.step in of_step}
     before = MIN_TIMESTAMP
-    for row, watermark in there.items():
+    for row, watermark in last.items():
         if watermark > before:
             yield row, watermark
         before = watermark
@@ -215,16 +194,14 @@ def _shown_steps(
     eventful = {number for part in parts for number in part.eventful}
     moves = {moment.step for moment in moments if not isinstance(moment.event, Arrive)}
     last = max(eventful | moves, default=0)
-    uneventful: list[int] = []
+    steps: list[int] = []  # without news, and the next one that has some
     for number in sorted(eventful | moves):
-        if number not in eventful and number != last:
-            uneventful.append(number)
-            continue
-        left_out = len(uneventful) - 1 if len(uneventful) >= _QUIET else 0
-        for position, step in enumerate(uneventful[left_out:]):
-            yield step, left_out if position == 0 else 0
-        yield number, 0
-        uneventful = []
+        steps.append(number)
+        if number in eventful or number == last:
+            left_out = len(steps) - 2 if len(steps) > _QUIET else 0
+            for position, step in enumerate(steps[left_out:]):
+                yield step, 0 if position else left_out
+            steps = []
 
 
 # -- event time ----------------------------------------------------------------------------
@@ -232,15 +209,11 @@ def _shown_steps(
 
 def _event_time(rows: _Rows, parts: Sequence[KeyHistory]) -> tuple[FoldedTime, tuple[int, int]]:
     """The event time in the picture, and what of it is folded."""
-    bounded = [
-        life.window
-        for part in parts
-        for life in part.lives
-        if isinstance(life.window, IntervalWindow)
-    ]
+    windows = [life.window for part in parts for life in part.lives]
+    bounded = [bounds(window) for window in windows if isinstance(window, IntervalWindow)]
     instants = [mark.event for part in parts for mark in part.marks]
-    spans: list[int | tuple[int, int]] = [*instants, *((w.start, w.end) for w in bounded)]
-    instants += [edge for w in bounded for edge in (w.start, w.end)]
+    spans: list[int | tuple[int, int]] = [*instants, *bounded]
+    instants += chain.from_iterable(bounded)
     if not instants:
         instants = [watermark for _, watermark in rows.watermark][:1] or [0]
     start, end = min(instants), max(instants)
@@ -250,7 +223,7 @@ def _event_time(rows: _Rows, parts: Sequence[KeyHistory]) -> tuple[FoldedTime, t
     start, end = min([start, *near]), max([end, *near])
     spans += near
     if bounded:
-        lengths = sorted(window.end - window.start for window in bounded)
+        lengths = sorted(end - start for start, end in bounded)
         limit = lengths[len(lengths) // 2]
     else:
         times = sorted(set(instants))

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.fingerprint import on_one_line, visible
-from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import ShownColumn, columns, cut, padded
+from beamlike.viz.cells import ShownColumn, aligned, column_widths, columns, cut
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -23,9 +22,15 @@ _ERROR_WIDTH: Final = 90
 _LONG_NOTE_WIDTH: Final = 90
 """What went wrong is worth a long line, and so is what was nearly joined."""
 _MARKUP_WIDTH: Final = 200
+_MARKUP_CELL: Final = '<td style="text-align:left">{}</td>'
 _MOST_ROWS: Final = 200
 _DATE_WIDTH: Final = len("1970-01-01")
 _YEAR_MS: Final = 31_536_000_000
+_PLACES: Final = {
+    **{(True, True): "only", (True, False): "first"},
+    **{(False, True): "last", (False, False): ""},
+}
+"""By whether a pane is the first of its window, and whether it is the last."""
 
 
 def show_clock(milliseconds: int) -> str:
@@ -55,12 +60,9 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: i
     """
     if not outputs:
         return "(nothing came out, nothing was dropped)"
-    keys, values = _keys(outputs), _values(outputs)
-    rows = [
-        (">" if index in marked else "", *_cells(output, keys.show(index, _KEY_WIDTH)))
-        for index, output in enumerate(outputs)
-    ]
-    return _table(_HEADER, rows, partial(_value, outputs, values), width)
+    shown = _OutputRows(outputs)
+    rows = [(">" if row in marked else "", *shown.cells(row)) for row in range(len(outputs))]
+    return _table(_HEADER, rows, shown.value, width)
 
 
 def pane_markup(outputs: Sequence[Output]) -> str:
@@ -71,52 +73,66 @@ def pane_markup(outputs: Sequence[Output]) -> str:
     if not outputs:
         return f"<p>{html.escape(pane_table(outputs))}</p>"
     head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in _HEADER[1:])
-    shown = outputs[:_MOST_ROWS]
-    keys, values = _keys(shown), _values(shown)
-    body = "".join(
-        _markup_row(
-            output, keys.show(index, _KEY_WIDTH), _value(shown, values, index, _MARKUP_WIDTH)
-        )
-        for index, output in enumerate(shown)
-    )
+    shown = _OutputRows(outputs[:_MOST_ROWS])
+    body = "".join(map(shown.markup, range(len(shown.effects))))
     more = len(outputs) - _MOST_ROWS
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def _keys(outputs: Sequence[Output]) -> ShownColumn:
-    return ShownColumn([output.key for output in outputs])
+class _OutputRows:
+    """Outputs as rows of cells."""
 
+    def __init__(self, outputs: Sequence[Output]) -> None:
+        self.effects = [output.effect for output in outputs]
+        self._steps = [str(output.step) for output in outputs]
+        self._keys = ShownColumn([output.key for output in outputs])
+        self._values = ShownColumn([effect.value for effect in self.effects])
 
-def _values(outputs: Sequence[Output]) -> ShownColumn:
-    return ShownColumn([output.effect.value for output in outputs])
+    def cells(self, row: int) -> tuple[str, ...]:
+        """All but the value."""
+        effect, key = self.effects[row], self._keys.show(row, _KEY_WIDTH)
+        window = "" if effect.window is None else show_window(effect.window)
+        if isinstance(effect, Drop):
+            facts = ("DROPPED", "", "", effect.reason.value)
+        else:
+            info = effect.info
+            place = _PLACES[info.is_first, info.is_last]
+            facts = (info.timing.value, str(info.index), str(info.nonspeculative_index), place)
+        time = "" if effect.timestamp is None else _near(effect.timestamp, effect.window)
+        return self._steps[row], key, window, *facts, time
 
+    def value(self, row: int, room: int) -> str:
+        """The value in so much room, and what there is to say about it."""
+        effect, show = self.effects[row], partial(self._values.show, row)
+        if isinstance(effect, Drop):
+            return _lost(effect, show, room)
+        return f"withdrawn: {show(room - 11)}" if effect.retraction else show(room)
 
-def _markup_row(output: Output, key: str, shown: str) -> str:
-    cells = [html.escape(cell) for cell in _cells(output, key)]
-    cells += [""] * (len(_HEADER) - 2 - len(cells))
-    value = f"<code>{html.escape(shown)}</code>"
-    if isinstance(output.effect, Pane) and output.effect.retraction:
-        value = f"<s>{value}</s>"
-    row = "".join(f'<td style="text-align:left">{cell}</td>' for cell in (*cells, value))
-    return f"<tr>{row}</tr>"
+    def markup(self, row: int) -> str:
+        """The row in HTML."""
+        effect = self.effects[row]
+        value = f"<code>{html.escape(self.value(row, _MARKUP_WIDTH))}</code>"
+        if isinstance(effect, Pane) and effect.retraction:
+            value = f"<s>{value}</s>"
+        cells = (*map(html.escape, self.cells(row)), value)
+        return "".join(
+            ["<tr>", *(f'<td style="text-align:left">{cell}</td>' for cell in cells), "</tr>"]
+        )
 
 
 def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
     """Changes of a table, one line each: step, key, what happens, to which row, and its value."""
     if not changes:
         return "(nothing changed)"
-    keys, values = (
-        ShownColumn([change[1] for change in changes]),
-        ShownColumn([change[-1] for change in changes]),
-    )
+    keys, values = (ShownColumn([change[column] for change in changes]) for column in (1, -1))
     rows = [
         ("", str(step), keys.show(index, _KEY_WIDTH), op, show_window(identity))
         for index, (step, _, op, identity, _) in enumerate(changes)
     ]
 
-    def value(at: int, room: int) -> str:
-        return "" if changes[at][2] == "delete" else values.show(at, room)
+    def value(row: int, room: int) -> str:
+        return "" if changes[row][2] == "delete" else values.show(row, room)
 
     return _table(_CHANGES_HEADER, rows, value, _WIDTH)
 
@@ -128,14 +144,11 @@ def _table(
     width: int,
 ) -> str:
     """Rows under a header. The last column, the value of row n in so much room, gets the rest."""
-    every = [header[:-1], *rows]
-    widths = [max(map(columns, column)) for column in zip(*every, strict=True)]
+    *names, last = header
+    widths = column_widths([names, *rows])
     room = max(_LEAST_VALUE_WIDTH, width - sum(widths) - 2 * len(widths))
-    values = [header[-1], *(value(index, room) for index in range(len(rows)))]
-    return "\n".join(
-        "  ".join([*map(padded, row, widths), shown]).rstrip()
-        for row, shown in zip(every, values, strict=True)
-    )
+    shown = [(*row, value(index, room)) for index, row in enumerate(rows)]
+    return "\n".join(aligned([(*names, last), *shown]))
 
 
 def shorten(value: Any, room: int) -> str:
@@ -149,59 +162,20 @@ def shorten(value: Any, room: int) -> str:
 
 def lost_elements(drop: Drop, room: int) -> str:
     """What was dropped: the value of the element, or how many elements if that is all we know."""
-    return shorten(drop.value, room) if _has_element(drop) else _how_many(drop)
+    return _lost_value(drop, partial(shorten, drop.value), room)
 
 
-def _has_element(drop: Drop) -> bool:
-    return drop.count == 1 and drop.element is not None
-
-
-def _how_many(drop: Drop) -> str:
-    return "an element" if drop.count == 1 else f"{drop.count} elements"
-
-
-def _cells(output: Output, key: str) -> tuple[str, ...]:
-    effect = output.effect
-    window = "" if effect.window is None else show_window(effect.window)
-    start = (str(output.step), key, window)
-    if isinstance(effect, Drop):
-        at = "" if effect.timestamp is None else _near(effect.timestamp, effect.window)
-        return (*start, "DROPPED", "", "", effect.reason.value, at)
-    info = effect.info
-    return (
-        *start,
-        info.timing.value,
-        str(info.index),
-        str(info.nonspeculative_index),
-        _place(info),
-        _near(effect.timestamp, effect.window),
-    )
-
-
-def _place(info: PaneInfo) -> str:
-    if info.is_first and info.is_last:
-        return "only"
-    return "first" if info.is_first else "last" if info.is_last else ""
-
-
-def _value(outputs: Sequence[Output], values: ShownColumn, row: int, room: int) -> str:
-    effect = outputs[row].effect
-    if isinstance(effect, Drop):
-        return _lost(effect, partial(values.show, row), room)
-    if effect.retraction:
-        return f"withdrawn: {values.show(row, room - 11)}"
-    return values.show(row, room)
+def _lost_value(drop: Drop, show: Callable[[int], str], room: int) -> str:
+    if drop.count == 1:
+        return "an element" if drop.element is None else show(room)
+    return f"{drop.count} elements"
 
 
 def _lost(drop: Drop, show: Callable[[int], str], room: int) -> str:
     """What was dropped and why; ``show`` has the value in so much room."""
-
-    def value(room: int) -> str:
-        return show(room) if _has_element(drop) else _how_many(drop)
-
+    value = partial(_lost_value, drop, show)
     if drop.error is not None:
-        why = cut(visible(" ".join(drop.error.split())), _ERROR_WIDTH)
-        return f"{value(room)} ({why})"
+        return f"{value(room)} ({cut(visible(' '.join(drop.error.split())), _ERROR_WIDTH)})"
     if drop.missed_by is None:
         return value(room)
     missed = f"missed by {show_duration(drop.missed_by)}"

@@ -4,25 +4,21 @@ This is what a person reads when a test fails, so every line says one thing: wha
 where the watermark went, which windows merged, what came out and why.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from textwrap import wrap
 from typing import Any, Final
 
 import attrs
 
 from beamlike.errors import RecordingError
-from beamlike.machine.events import (
-    AdvanceWatermark,
-    Drop,
-    Pane,
-    RowProblem,
-    Suppressed,
-)
+from beamlike.machine.events import AdvanceWatermark, Drop, Pane, RowProblem, Suppressed
 from beamlike.model.fingerprint import how_many, on_one_line
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.windows import Window
+from beamlike.model.windows import Window, bounds
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import TextAxis
 from beamlike.viz.cells import cells, columns, cut, padded
@@ -51,37 +47,24 @@ class DrawnStep:
 
 def thinned(entries: Sequence[DrawnStep], most: int) -> Iterator[DrawnStep | str]:
     """The entries to draw; a text stands for those that are left out."""
-    shown = list(entries)
-    start = _within(shown, most // 2)
-    end = max(len(shown) - _within(shown[::-1], most // 2), start)
-    if _lines(shown) <= most or start == end:
-        yield from shown
+    lines = list(accumulate(1 + len(entry.below) for entry in entries))
+    # One at least stands at the beginning, and one at the end.
+    start = max(bisect_right(lines, most // 2), 1)
+    end = min(bisect_left(lines, sum(lines[-1:]) - most // 2), len(lines) - 2) + 1
+    if sum(lines[-1:]) <= most or start >= end:
+        yield from entries
         return
-    yield from shown[:start]
-    yield _left_out(shown[start:end])
-    yield from shown[end:]
-
-
-def _lines(entries: Sequence[DrawnStep]) -> int:
-    return sum(1 + len(entry.below) for entry in entries)
-
-
-def _within(entries: Sequence[DrawnStep], lines: int) -> int:
-    """How many of the first entries have no more lines than these; one at least."""
-    for count, entry in enumerate(entries):
-        lines -= 1 + len(entry.below)
-        if lines < 0:
-            return max(count, 1)
-    return len(entries)
+    yield from entries[:start]
+    yield _left_out(entries[start:end])
+    yield from entries[end:]
 
 
 def _left_out(entries: Sequence[DrawnStep]) -> str:
-    counts = [
-        (sum(entry.elements for entry in entries), "element"),
-        (sum(entry.panes for entry in entries), "pane"),
-        (sum(entry.drops for entry in entries), "drop"),
-    ]
-    left_out = ", ".join(how_many(count, noun) for count, noun in counts if count)
+    counts = {
+        noun: sum(getattr(entry, f"{noun}s") for entry in entries)
+        for noun in ("element", "pane", "drop")
+    }
+    left_out = ", ".join(how_many(count, noun) for noun, count in counts.items() if count)
     steps = f"steps {entries[0].step} to {entries[-1].step}"
     return f"... {steps} left out{': ' + left_out if left_out else ''}"
 
@@ -124,11 +107,9 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
     blocks = [_Block(key, parts[identity(key)].cut(moments), axis, window_fn) for key in shown]
     drawn = [["", *block.lines(room)] for block in blocks]
     off_axis = any(block.leaves_axis for block in blocks)
-    lines = [LEGEND]
-    if off_axis and len(LEGEND) + 3 + len(_OFF_AXIS) <= width:
-        lines = [f"{LEGEND}   {_OFF_AXIS}"]
-    elif off_axis:
-        lines.append(_OFF_AXIS)
+    lines = [LEGEND, _OFF_AXIS] if off_axis else [LEGEND]
+    if len("   ".join(lines)) <= width:
+        lines = ["   ".join(lines)]
     lines += [line for block in drawn for line in block]
     if len(shown) < len(keys):
         others = ", ".join(on_one_line(key) for key in keys if key not in shown)
@@ -173,26 +154,24 @@ class _Block:
         began = False
         for moment in self.moments:
             before, self.watermark = self.watermark, moment.watermark
-            mine, is_arrival = moment.elements, isinstance(moment.event, Arrive)
-            began = began or bool(mine)
-            if not began or (is_arrival and not mine):
+            elements, is_arrival = moment.elements, isinstance(moment.event, Arrive)
+            began = began or bool(elements)
+            if not began or (is_arrival and not elements):
                 continue
             arrivals, _ = moment.arrivals(self.window_fn)
-            partly = {id(d): f" {it.refused}," for it in arrivals if it.refused for d in it.drops}
-            if is_arrival:
-                name, row = self._elements(moment, before, partly)
-            else:
-                name, row = self._clock(moment)
-            below = self._opened(moment, arrivals), self._happenings(moment, partly)
-            yield DrawnStep(
-                moment.step,
-                name,
-                row,
-                tuple(line for lines in below for line in lines),
-                elements=len(mine),
-                panes=sum(not pane.retraction for pane in moment.panes),
-                drops=len(moment.drops),
+            partly = {
+                id(drop): f" {arrival.refused},"
+                for arrival in arrivals
+                if arrival.refused
+                for drop in arrival.drops
+            }
+            name, row = (
+                self._elements(moment, before, partly) if is_arrival else self._clock(moment)
             )
+            below = (*self._opened(moment, arrivals), *self._happenings(moment, partly))
+            panes = sum(not pane.retraction for pane in moment.panes)
+            counts = (len(elements), panes, len(moment.drops))
+            yield DrawnStep(moment.step, name, row, below, *counts)
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -200,14 +179,12 @@ class _Block:
         self, moment: Moment, watermark: int, partly: Mapping[int, str]
     ) -> tuple[str, str]:
         row, elements = self._row(), moment.elements
-        marks = [(e.timestamp, "o" if e.timestamp < watermark else "*") for e in elements]
-        marks += [
-            (drop.timestamp, "x")
-            for drop in moment.drops
-            if drop.timestamp is not None and id(drop) not in partly
-        ]
-        for timestamp, mark in marks:
-            row[self.axis.column(timestamp)] = mark
+        for element in elements:
+            is_late = element.timestamp < watermark
+            row[self.axis.column(element.timestamp)] = "o" if is_late else "*"
+        for drop in moment.drops:
+            if drop.timestamp is not None and id(drop) not in partly:
+                row[self.axis.column(drop.timestamp)] = "x"
         values = "+ " + ", ".join(on_one_line(element.value) for element in elements)
         if columns(values) > _GUTTER - 6:
             values = f"+ {how_many(len(elements), 'element')}"
@@ -215,13 +192,13 @@ class _Block:
 
     def _clock(self, moment: Moment) -> tuple[str, str]:
         row = self._row()
-        if isinstance(moment.event, AdvanceWatermark):
-            column, text = self.axis.column(moment.watermark), show_instant(moment.watermark)
-            if moment.watermark > self.axis.end:
-                row[column] = ">"
-            _beside(row, text, column, column)
-            return "watermark", "".join(row)
-        return _clock(moment.clock), "".join(row)
+        if not isinstance(moment.event, AdvanceWatermark):
+            return _clock(moment.clock), "".join(row)
+        column = self.axis.column(moment.watermark)
+        if moment.watermark > self.axis.end:
+            row[column] = ">"
+        _beside(row, show_instant(moment.watermark), column, column)
+        return "watermark", "".join(row)
 
     # -- what comes of it --------------------------------------------------------------------
 
@@ -232,15 +209,15 @@ class _Block:
         opened -= self.seen | merging
         self.seen |= opened | {merge.into for merge in moment.merges}
         lanes: list[tuple[list[str], int]] = []
-        for window in sorted(opened, key=lambda w: (w.start, w.end)):
+        for window in sorted(opened, key=bounds):
             first, last = self.axis.span(window)
-            free = next(
-                (index for index, (_, reach) in enumerate(lanes) if reach < first), len(lanes)
-            )
-            if free == len(lanes):
+            free = [index for index, (_, reach) in enumerate(lanes) if reach < first]
+            if not free:
+                free = [len(lanes)]
                 lanes.append((self._row(), -1))
-            self._draw(lanes[free][0], window)
-            lanes[free] = (lanes[free][0], last)
+            row = lanes[free[0]][0]
+            self._draw(row, window)
+            lanes[free[0]] = (row, last)
         for row, _ in lanes[:_MOST_LANES]:
             yield _gutter("opened") + "".join(row)
         if len(lanes) > _MOST_LANES:
@@ -283,29 +260,27 @@ class _Block:
             yield _gutter(label) + text
         else:
             yield from self._bar(label, drop.window, text, mark=drop.timestamp)
-        if drop.error is not None:
-            why = f"because {drop.error}"
-            for line in wrap(why, room, max_lines=_MOST_REASON_LINES, placeholder=" ..."):
-                yield _gutter("") + line
+        why = "" if drop.error is None else f"because {drop.error}"
+        for line in wrap(why, room, max_lines=_MOST_REASON_LINES, placeholder=" ..."):
+            yield _gutter("") + line
 
     # -- drawing -----------------------------------------------------------------------------
 
     def _row(self) -> list[str]:
-        row = [" "] * self.axis.columns
+        row, column = [" "] * self.axis.columns, self.axis.column(self.watermark)
         if self.axis.start <= self.watermark <= self.axis.end:
-            row[self.axis.column(self.watermark)] = "|"
+            row[column] = "|"
         elif MIN_TIMESTAMP < self.watermark < MAX_TIMESTAMP:
             # At the end of time there is nothing left to be compared with it.
-            row[self.axis.column(self.watermark)] = "<>"[self.watermark > self.axis.end]
+            row[column] = "<>"[self.watermark > self.axis.end]
             self.leaves_axis = True
         return row
 
     def _draw(self, row: list[str], window: Window) -> tuple[int, int]:
         first, last = self.axis.span(window)
-        row[first : last + 1] = "-" * (last + 1 - first)
-        row[first] = "<" if window.start < self.axis.start else "["
-        row[last] = ">" if window.end > self.axis.end else ")"
-        self.leaves_axis |= window.start < self.axis.start or window.end > self.axis.end
+        before, after = window.start < self.axis.start, window.end > self.axis.end
+        row[first : last + 1] = "[<"[before] + "-" * (last - first - 1) + ")>"[after]
+        self.leaves_axis |= before or after
         return first, last
 
     def _bar(
@@ -325,14 +300,12 @@ class _Block:
             row[self.axis.span(part)[0]] = "["
         if mark is not None:
             row[self.axis.column(mark)] = "x"
-        whole = f"{text} {reason}".rstrip()
-        below = ""
-        if not _beside(row, whole, first, last):
-            below = reason if reason and _beside(row, text, first, last) else whole
+        below, with_reason = "", f"{text} {reason}".rstrip()
+        if not _beside(row, with_reason, first, last):
+            below = reason if reason and _beside(row, text, first, last) else with_reason
         yield _gutter(label) + "".join(row)
         if below:
-            room = self.axis.columns - 2
-            yield _gutter("") + cut(below, room)
+            yield _gutter("") + cut(below, self.axis.columns - 2)
 
 
 def _beside(row: list[str], text: str, first: int, last: int) -> bool:

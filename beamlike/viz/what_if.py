@@ -5,7 +5,8 @@ named.
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import attrs
@@ -78,30 +79,21 @@ class Rescue:
 
     def _take_later(self, step: int, drop: Drop, live: Sequence[Window]) -> str:
         ways = [*self._more_lateness(step, drop), *self._other_check(step, drop, live)]
-        if not ways and self._failed:
-            return _FAILED
         if not ways:
-            return "Neither more allowed lateness nor another late_check would have saved it."
-        first, *others = ways
-        return " ".join([f"{first}.", *(f"So would {other}." for other in others)])
+            neither = "Neither more allowed lateness nor another late_check would have saved it."
+            return _FAILED if self._failed else neither
+        return f"{'. So would '.join(ways)}."
 
     def _more_lateness(self, step: int, drop: Drop) -> Iterator[str]:
-        enough = self._least(step, drop, {})
-        if enough is not None:
-            yield f"{self._more(enough)} would have saved it"
-            return
-        lasting = _lasting(self._strategy.trigger)
-        enough = self._least(step, drop, {"trigger": lasting})
-        if enough is not None:
-            yield (
-                f"{self._more(enough)} would have saved it, together with {lasting}, because as "
-                "it is the trigger finishes before"
-            )
-
-    def _more(self, enough: int) -> str:
-        now = self._strategy.allowed_lateness
-        more = f"{show_duration(enough - now)} more of allowed lateness"
-        return f"{more} ({show_duration(enough)} in all)" if now else more
+        now, lasting = self._strategy.allowed_lateness, _lasting(self._strategy.trigger)
+        before = f", together with {lasting}, because as it is the trigger finishes before"
+        for changes, why in (({}, ""), ({"trigger": lasting}, before)):
+            enough = self._least(step, drop, changes)
+            if enough is not None:
+                more = f"{show_duration(enough - now)} more of allowed lateness"
+                in_all = f" ({show_duration(enough)} in all)" if now else ""
+                yield f"{more}{in_all} would have saved it{why}"
+                return
 
     def _least(self, step: int, drop: Drop, changes: dict[str, Any]) -> int | None:
         """The least allowed lateness (ms) that saves it; None if what it missed does not."""
@@ -125,23 +117,18 @@ class Rescue:
         """Every allowed lateness (ms) from the present one up to ``below`` with which something
         else is expired or not: each by which the end of some window outlasts some watermark."""
         script = self._script[: step + 1]
-        marks = {it.to for it in script if isinstance(it, AdvanceWatermark)}
+        marks = {moved.to for moved in script if isinstance(moved, AdvanceWatermark)}
         ends: set[int] = set()
         for arrived in script:
             for _, element in arrived.elements if isinstance(arrived, Arrive) else ():
-                try:
-                    windows = windows_of(element, self._strategy.window_fn, OnFailure.DROP, None)
-                except BeamlikeError:
-                    continue
-                ends |= set() if isinstance(windows, Drop) else {window.end for window in windows}
+                ends |= {window.end for window in _windows(element, self._strategy)}
         turns = {mark - end + 1 for mark in marks for end in ends}
         return sorted(turn for turn in turns if self._strategy.allowed_lateness < turn < below)
 
     def _other_check(self, step: int, drop: Drop, live: Sequence[Window]) -> Iterator[str]:
         for check in _CHECKS:
-            if check is self._strategy.late_check:
-                continue
-            if self._saves(step, drop, {"late_check": check}):
+            is_other = check is not self._strategy.late_check
+            if is_other and self._saves(step, drop, {"late_check": check}):
                 yield f'late_check="{check.value}"{_joined(drop.nearest_session, live)}'
                 return
 
@@ -160,7 +147,7 @@ class Rescue:
         """Whether the drop happens under another strategy. What panes hold makes no difference."""
         script = self._script[: step + 1]
         if not strategy.is_merging:
-            script = tuple(_for_window(it, drop.window, strategy) for it in script)
+            script = tuple(_for_window(played, drop.window, strategy) for played in script)
         stage = MemoryStage(Grouping(strategy, Count(), OnFailure.DROP))
         self._spent += len(script)
         for before in script[:-1]:
@@ -177,12 +164,12 @@ def _joined(into: Window | None, live: Sequence[Window]) -> str:
     """Which open sessions an element nearly joined, and what it would have made of them."""
     if into is None:
         return ""
-    inside = [at for at in live if into.start <= at.start and at.end <= into.end]
+    inside = [one for one in live if into.start <= one.start and one.end <= into.end]
     if not inside:
         return ""
-    names = " and ".join(window_in_words(at) for at in sorted(inside, key=bounds))
-    made = "" if inside == [into] else f" and made {'it' if len(inside) == 1 else 'them'} "
-    return f": it would have joined {names}{made}{window_in_words(into) if made else ''}"
+    names = " and ".join(map(window_in_words, sorted(inside, key=bounds)))
+    result = f" and made {'it' if len(inside) == 1 else 'them'} {window_in_words(into)}"
+    return f": it would have joined {names}{'' if inside == [into] else result}"
 
 
 def _is_it(one: Item | None, other: Item | None) -> bool:
@@ -196,15 +183,16 @@ def _for_window(step: ScriptStep, window: Window | None, strategy: WindowingStra
     """What a step brings to one window. Windows that do not merge know nothing of one another."""
     if not isinstance(step, Arrive) or window is None:
         return step
-    mine: list[tuple[Hashable, Element]] = []
-    for key, element in step.elements:
-        try:
-            windows = windows_of(element, strategy.window_fn, OnFailure.DROP, None)
-        except BeamlikeError:
-            continue
-        if not isinstance(windows, Drop) and window in windows:
-            mine.append((key, attrs.evolve(element, window=window)))
-    return Arrive(tuple(mine))
+    elements = (pair for pair in step.elements if window in _windows(pair[1], strategy))
+    return Arrive(tuple((key, attrs.evolve(it, window=window)) for key, it in elements))
+
+
+def _windows(element: Element, strategy: WindowingStrategy) -> Collection[Window]:
+    """The windows of an element before any merging; none if the window function fails."""
+    with suppress(BeamlikeError):
+        windows = windows_of(element, strategy.window_fn, OnFailure.DROP, None)
+        return () if isinstance(windows, Drop) else windows
+    return ()
 
 
 def _lasting(trigger: Trigger) -> Trigger:

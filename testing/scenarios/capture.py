@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.functions import Specs
+from beamlike.inspect.state.function_state import Specs
 from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
@@ -210,7 +210,7 @@ def capture(
         if having:
             (stage, shard, record), *_ = having
             steps = list(_steps(stage, record, partial(read, key)))
-            now = ShardMoment(shard.at.watermark, shard.at.clock)
+            now = ShardMoment(shard.clocks.watermark, shard.clocks.clock)
             scripted = _scripted(stage, steps, column, shown)
             return Captured(stage, *scripted, aggregation, record, record.until != now)
     rows = sum(step.rows.num_rows for _, _, record in recorded for step in record.steps)

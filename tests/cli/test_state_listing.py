@@ -131,8 +131,8 @@ def test_a_document_has_years_of_four_digits(instant: int, told: str) -> None:
     state = saved("ann")
     (stage,) = state.stages
     shard = stage.shards[0]
-    at = attrs.evolve(shard.at, watermark=instant)
-    stage = attrs.evolve(stage, shards=(attrs.evolve(shard, at=at),))
+    clocks = attrs.evolve(shard.clocks, watermark=instant)
+    stage = attrs.evolve(stage, shards=(attrs.evolve(shard, clocks=clocks),))
     state = attrs.evolve(state, stages=(stage,))
 
     head = json.loads("".join(document(state, (), choose(state), 0, unpickle=False)))

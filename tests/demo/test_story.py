@@ -9,7 +9,7 @@ from beamlike.demo.flights import ArrivalFile
 from beamlike.demo.job import FlightBatch
 from beamlike.demo.story import choose_group, story_scene
 from beamlike.model.windows import IntervalWindow
-from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 
 MINUTE = 60_000
 
@@ -81,13 +81,13 @@ def test_the_story_of_an_hour(scene: Any):
         rows=(-0.6, 14.6),
         span=(start - 18 * MINUTE, start + 78 * MINUTE),
         ticks=tuple(
-            Tick(row(shown), hour, strong=True)
+            RowLabel(row(shown), hour, strong=True)
             for shown, hour in (
                 *((60, "07:00"), (120, "08:00"), (180, "09:00"), (240, "10:00")),
                 *((300, "11:00"), (360, "16:00"), (405, "21:00")),
             )
         ),
-        folds=(FoldLabel(row(330), "4h left out"), FoldLabel(row(390), "4h 15m left out")),
+        folds=(RowLabel(row(330), "4h left out"), RowLabel(row(390), "4h 15m left out")),
         ideal=((row(-18), start - 18 * MINUTE), (row(78), start + 78 * MINUTE)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",

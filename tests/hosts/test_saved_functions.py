@@ -16,7 +16,13 @@ from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import StateError
 from beamlike.inspect.state.choice import choose
-from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTimer, Specs, read_plain
+from beamlike.inspect.state.function_state import (
+    SavedCell,
+    SavedFunction,
+    SavedTimer,
+    Specs,
+    read_plain,
+)
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage, times_in_ms

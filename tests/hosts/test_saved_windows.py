@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.functions import held
+from beamlike.inspect.state.function_state import held
 from beamlike.inspect.state.keys import row_sizes
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage, times_in_ms

@@ -167,7 +167,7 @@ def test_a_source_that_was_drained_has_heard_of_a_time_past_the_end_of_time() ->
     greatest = MAX_TIMESTAMP + 10_000
     shard = SavedShard.of(4, 0, changed({"inputs": [[greatest, 0, []]]}))
 
-    assert [it.greatest for it in shard.at.inputs] == [greatest]
+    assert [it.greatest for it in shard.clocks.inputs] == [greatest]
 
 
 def test_shards_of_different_rows_are_no_grouping() -> None:

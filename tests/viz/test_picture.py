@@ -21,7 +21,7 @@ from beamlike.palette.colours import LIGHT
 from beamlike.runtime.script import Run
 from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.picture import figure, figure_of
-from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 from beamlike.viz.timeline import text_timeline
 from tests.support.drawn_pictures import (
     AREAS,
@@ -293,8 +293,8 @@ SCENE = Scene(
     watermark=((2.0, HOUR.start), (6.0, HOUR.end)),
     rows=(-0.6, 10.0),
     span=(HOUR.start - 60_000, HOUR.end + 60_000),
-    ticks=(Tick(1.0, "12:10", strong=True), Tick(1.1, "12:11"), Tick(9.0, "22:00")),
-    folds=(FoldLabel(7.0, "7h left out"),),
+    ticks=(RowLabel(1.0, "12:10", strong=True), RowLabel(1.1, "12:11"), RowLabel(9.0, "22:00")),
+    folds=(RowLabel(7.0, "7h left out"),),
     ideal=((0.0, HOUR.start), (4.0, HOUR.end)),
     event_axis="scheduled",
     arrival_axis="departed",

@@ -55,7 +55,7 @@ def scene_of(results: Results) -> Scene:
 
 def row_of(scene: Scene, clock: str) -> float:
     """The row of an instant, by the labels beside the picture."""
-    known = {instant_ms(tick.label, "tick"): tick.at for tick in scene.ticks}
+    known = {instant_ms(tick.label, "tick"): tick.row for tick in scene.ticks}
     (first, low), *_, (last, high) = sorted(known.items())
     return low + (instant_ms(clock, "clock") - first) * (high - low) / (last - first)
 
@@ -66,7 +66,7 @@ def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
     clocks = [clock for _, clock in drawn.results.run.clocks()]
     emitted = [output for output in drawn.results.run.outputs if isinstance(output.effect, Pane)]
     fired = [clocks[it.step] for it in emitted if not it.effect.retraction]
-    tops = [drawn.frame.y(box.at) for box in drawn.scene.boxes]
+    tops = [drawn.frame.y(box.row) for box in drawn.scene.boxes]
     pairs = sorted(zip(fired, tops, strict=True))
     (low, bottom), (high, top) = pairs[0], pairs[-1]
     per_ms = (top - bottom) / (high - low) if high > low else 0.0
@@ -90,7 +90,7 @@ def test_panes_lie_where_the_article_has_them(name: str) -> None:
     ]
     for shown, wanted in (
         ([pane.below for pane in panes], begins),
-        ([pane.at for pane in panes], fires),
+        ([pane.row for pane in panes], fires),
     ):
         assert shown == pytest.approx([row_of(drawn.scene, at) for at in wanted], abs=0.02)
 

@@ -16,7 +16,7 @@ from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.viz.moments import keys_of
-from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
 
@@ -96,7 +96,7 @@ def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
         watermark=((1.0, NOON + 5 * MINUTE), (3.0, NOON + 15 * MINUTE)),
         rows=(-0.7, 4.7),
         span=(NOON - 12_000, NOON + 5 * MINUTE + 12_000),
-        ticks=tuple(Tick(float(step), f"step {step}") for step in range(5)),
+        ticks=tuple(RowLabel(float(step), f"step {step}") for step in range(5)),
         arrival_axis="order of arrival",
     )
 
@@ -140,7 +140,7 @@ def test_sessions_grow_together_and_a_new_pane_withdraws_those_before() -> None:
         ),
     )
     assert [
-        (box.window, box.name, box.label, box.below, box.at, box.withdrawn) for box in scene.boxes
+        (box.window, box.name, box.label, box.below, box.row, box.withdrawn) for box in scene.boxes
     ] == [
         (minutes(0, 10), "early #0", "[1]", 0.0, 0.5, 2.5),
         (minutes(12, 22), "early #0", "[2]", 1.0, 1.5, 2.5),
@@ -175,7 +175,7 @@ def test_windows_that_overlap_lie_in_lanes_and_panes_of_one_step_at_one_height()
         (minutes(-1, 2), 1),
         (minutes(0, 3), 2),
     ]
-    assert [(box.window, box.at) for box in scene.boxes] == [
+    assert [(box.window, box.row) for box in scene.boxes] == [
         (minutes(-2, 1), 1.5),
         (minutes(-1, 2), 1.5),
         (minutes(0, 3), 1.5),
@@ -309,7 +309,7 @@ def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
     scene = stage(results, "k")
     # Eight rows for the four minutes and the little that is kept of the day.
     a_minute = 8 / 4.24
-    assert [(mark.label, round(mark.at, 3)) for mark in scene.marks] == [
+    assert [(mark.label, round(mark.row, 3)) for mark in scene.marks] == [
         ("1", 0.0),
         ("2", 0.0),
         ("3", round(a_minute, 3)),
@@ -317,11 +317,11 @@ def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
         ("5", round(4 * a_minute, 3)),
         ("6", 8.0),
     ]
-    assert [(round(tick.at / a_minute, 3), tick.label) for tick in scene.ticks] == [
+    assert [(round(tick.row / a_minute, 3), tick.label) for tick in scene.ticks] == [
         (minute / 2, f"00:0{minute // 2}:{minute % 2 * 3}0") for minute in range(9)
     ]
     (fold,) = scene.folds
-    assert (round(fold.at / a_minute, 3), fold.label) == (4.12, "23h 59m left out")
+    assert (round(fold.row / a_minute, 3), fold.label) == (4.12, "23h 59m left out")
     assert scene.arrival_axis == "processing time"
 
 
@@ -352,7 +352,7 @@ def test_steps_without_news_are_left_out_and_so_is_event_time_without_any() -> N
     stream = stream.add_elements_at_time("20:00:10", ("k", 2))
     scene = stage(played(stream, window=bl.FixedWindows("10 minutes")), "k")
     assert [tick.label for tick in scene.ticks] == ["step 0", "step 8", "step 9"]
-    assert scene.folds == (FoldLabel(0.5, "7 steps without news left out"),)
+    assert scene.folds == (RowLabel(0.5, "7 steps without news left out"),)
     assert scene.watermark == ((1.0, 8 * MINUTE),)
     assert scene.event.folds == [(15 * MINUTE, (20 * 60 - 5) * MINUTE)]
 
@@ -369,7 +369,7 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
     a, b = scenes_of(results.run, results.strategy, ["a", "b"])
     assert (a.rows, a.span, a.ticks, a.watermark) == (b.rows, b.span, b.ticks, b.watermark)
     assert [tick.label for tick in a.ticks] == ["step 0", "step 1", "step 3"]
-    assert ([mark.at for mark in a.marks], [mark.at for mark in b.marks]) == ([0.0], [1.0])
+    assert ([mark.row for mark in a.marks], [mark.row for mark in b.marks]) == ([0.0], [1.0])
 
 
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:

@@ -11,7 +11,7 @@ import socket
 from collections.abc import Iterable
 from email.message import Message
 from ipaddress import ip_address
-from typing import Final, Self
+from typing import Final
 
 from beamlike.errors import EnvironmentProblem
 
@@ -23,29 +23,25 @@ _WITH_PORT: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::\d{1,5})?")
 
 
 class AllowedHosts:
-    """The names of a server: ``localhost``, every IP address, and those that are given.
+    """The names that a server on ``host`` accepts: ``localhost``, every IP address, its own, and
+    those that are given.
+
+    On an address that other machines can reach its own are those of this machine, short and in
+    full.
 
     Args:
-        names: Host names, without scheme, port and path. ``*.example.com`` stands for all names
-            below ``example.com``.
+        host: What it listens on.
+        allowed_hosts: Host names, without scheme, port and path. ``*.example.com`` stands for all
+            names below ``example.com``.
+
+    Raises:
+        EnvironmentProblem: ``allowed_hosts`` are no host names.
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        plain = {_plain(name) for name in names} | {_LOOPBACK}
+    def __init__(self, host: str, allowed_hosts: Iterable[str] = ()) -> None:
+        plain = {_LOOPBACK, *map(_plain, (*_checked(allowed_hosts), *_own_names(host)))}
         self._names = frozenset(name for name in plain if not name.startswith(_ANY_SUBDOMAIN))
         self._domains = tuple(name[1:] for name in plain if name.startswith(_ANY_SUBDOMAIN))
-
-    @classmethod
-    def of_server(cls, host: str, allowed_hosts: Iterable[str] = ()) -> Self:
-        """The names that a server on ``host`` accepts.
-
-        The name that it listens on is one of its names. On an address that other machines can
-        reach, so is the name of this machine, short and in full.
-
-        Raises:
-            EnvironmentProblem: ``allowed_hosts`` are no host names.
-        """
-        return cls({*_checked(allowed_hosts), *_own_names(host)})
 
     def permit(self, headers: Message) -> bool:
         """Whether a request with these headers names this server, and names one host only."""
@@ -74,14 +70,11 @@ def _is_address(host: str) -> bool:
 
 
 def _own_names(host: str) -> set[str]:
-    if _plain(host) == _LOOPBACK:
-        return set()
     try:
-        if ip_address(host).is_loopback:
-            return set()
+        is_local = ip_address(host).is_loopback
     except ValueError:
-        return {host, socket.gethostname()}
-    return {socket.gethostname(), socket.getfqdn(host)}
+        return set() if _plain(host) == _LOOPBACK else {host, socket.gethostname()}
+    return set() if is_local else {socket.gethostname(), socket.getfqdn(host)}
 
 
 def _checked(names: Iterable[str]) -> tuple[str, ...]:

@@ -41,10 +41,7 @@ class _Request:
         self._lines.close()
 
 
-HEADERS: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
+HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 """In each answer of a server that says nothing else."""
 
 
@@ -118,13 +115,13 @@ class Answering(BaseHTTPRequestHandler):
     def answer(
         self,
         status: HTTPStatus,
-        kind: str | None,
+        content_type: str | None,
         body: bytes,
         more: Mapping[str, str] | None = None,
     ) -> None:
         headers = {**self._site.headers, **(more or {})}
-        if kind is not None:
-            headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
+        if content_type is not None:
+            headers |= {"Content-Type": content_type, "Content-Length": str(len(body))}
         self.close_connection = True
         # One that asks for HTTP/0.9 would get the body alone, in which anybody could read anything.
         self.request_version = self.default_request_version

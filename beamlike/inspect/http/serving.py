@@ -40,7 +40,6 @@ class Listening:
 
     Args:
         port: 0 for one that is free.
-        host: The address.
         allowed_hosts: More names of hosts that it answers to.
 
     Attributes:
@@ -70,7 +69,7 @@ class Listening:
                 f"host={host!r} is no address; leave it out for this machine alone, or give "
                 '"0.0.0.0" for everybody who can reach it'
             )
-        self.allowed = AllowedHosts.of_server(host, allowed_hosts)
+        self.allowed = AllowedHosts(host, allowed_hosts)
         try:
             self._server = _Server((host, port), self)
         except (OSError, TypeError, UnicodeError) as error:

@@ -41,12 +41,12 @@ class _RunHistory:
     def add(self, progress: Progress) -> None:
         if not progress.ran:
             return  # while it waits for data Spark reports the number of a batch to come
-        if self.recent and progress.batch <= self.recent[-1].batch:
-            return  # Spark repeats the last report while nothing happens
+        if self.recent:
+            if progress.batch <= self.recent[-1].batch:
+                return  # Spark repeats the last report while nothing happens
+            progress = progress.after(self.recent[-1])
         if self.first is None:
             self.first = progress.batch
-        if self.recent:
-            progress = progress.after(self.recent[-1])
         self.name = self.name or progress.name
         self.recent.append(progress)
         self.batches += 1
@@ -66,11 +66,9 @@ class _RunHistory:
 
 
 class History:
-    """All that the page shows. Several threads may write and read it.
+    """All that the page shows: so many micro-batches of so many runs of queries. Totals take all.
 
-    Args:
-        batches: So many micro-batches of a query are kept one by one. Totals take all of them.
-        queries: So many runs of queries are kept.
+    Several threads may write and read it.
     """
 
     def __init__(self, batches: int = BATCHES, queries: int = QUERIES) -> None:
@@ -85,10 +83,10 @@ class History:
         with self._lock:
             return self._version
 
-    def started(self, query: str, run: str, name: str | None, at: int) -> None:
+    def started(self, query: str, run: str, name: str | None, clock: int) -> None:
         """A query has started, at this clock (epoch ms)."""
         with self._lock:
-            self._run(query, run, name, at)
+            self._run(query, run, name, clock)
 
     def progressed(self, progress: Progress) -> None:
         """A micro-batch is done. One that is known already counts once."""
@@ -98,22 +96,22 @@ class History:
             if run.state == "starting":
                 run.state = "running"
 
-    def ended(self, query: str, run: str, exception: str | None, at: int) -> None:
+    def ended(self, query: str, run: str, exception: str | None, clock: int) -> None:
         """A query has stopped, or failed with these words, at this clock (epoch ms)."""
         with self._lock:
-            known = self._run(query, run, None, at)
+            known = self._run(query, run, None, clock)
             known.state = "failed" if exception else "stopped"
             known.problem = Problem.of(exception) if exception else None
-            known.ended = at
+            known.ended = clock
 
-    def _run(self, query: str, run: str, name: str | None, at: int) -> _RunHistory:
+    def _run(self, query: str, run: str, name: str | None, clock: int) -> _RunHistory:
         self._version += 1
         if run not in self._runs:
             over = [run for run in self._runs.values() if run.ended is not None]
             over.sort(key=attrgetter("ended"))
             for oldest in over[: max(len(self._runs) + 1 - self._queries, 0)]:
                 del self._runs[oldest.run]
-            self._runs[run] = _RunHistory(query, run, name, at, deque(maxlen=self._batches))
+            self._runs[run] = _RunHistory(query, run, name, clock, deque(maxlen=self._batches))
         return self._runs[run]
 
     def snapshot(self) -> tuple[int, str]:

@@ -34,15 +34,7 @@ _NO_TOKEN: Final = (
 
 
 class PageServer(Listening):
-    """Serves a history from when it is made until `close`.
-
-    Args:
-        history: What it shows.
-        port: 0 for one that is free.
-
-    Raises:
-        EnvironmentProblem: The port is taken, or is not a port.
-    """
+    """Serves a history from when it is made until `close`; see `Listening`."""
 
     logger, name, headers = logging.getLogger("beamlike.live_view"), "live view", page_headers()
 
@@ -77,10 +69,7 @@ class PageServer(Listening):
 
 
 def _part(name: str) -> bytes:
-    own = files("beamlike.inspect.live").joinpath(name).read_text(encoding="utf-8")
-    match name:
-        case "page.css":
-            own = palette_style() + own
-        case "page.js":
-            own += palette_script()
-    return own.encode()
+    part = files("beamlike.inspect.live").joinpath(name).read_text(encoding="utf-8")
+    before = palette_style() if name == "page.css" else ""
+    after = palette_script() if name == "page.js" else ""
+    return f"{before}{part}{after}".encode()

@@ -1,5 +1,6 @@
 """A page for what runs: made, shown and closed."""
 
+from contextlib import ExitStack
 from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,16 +28,15 @@ class LiveView:
     def __init__(
         self, streams: "StreamingQueryManager", listener: "Listener", server: "PageServer"
     ) -> None:
-        self._streams, self._listener, self._server = streams, listener, server
-        self._is_open = True
-        self.url = server.url
+        self._closing = ExitStack()
+        self._closing.callback(listener.end, streams)
+        self._closing.callback(server.close)
+        self._is_open, self.url = True, server.url
 
     def close(self) -> None:
         """Stop listening to Spark, and release the port. The queries keep running."""
-        if self._is_open:
-            self._is_open = False
-            self._server.close()
-            self._listener.end(self._streams)
+        self._is_open = False
+        self._closing.close()
 
     def __enter__(self) -> Self:
         return self
@@ -108,9 +108,8 @@ def _session_of(source: Any, session: Any) -> "tuple[SparkSession, StreamingQuer
             f"{type(source).__name__}; pass the session that the query runs in"
         )
     active = session.getActiveSession()
-    if active is None or (
-        source.isActive and str(source.id) not in {str(it.id) for it in active.streams.active}
-    ):
+    known = [] if active is None else [str(query.id) for query in active.streams.active]
+    if active is None or (source.isActive and str(source.id) not in known):
         raise EnvironmentProblem(
             "the query belongs to another session than the active one; pass its session to "
             "live_view instead"

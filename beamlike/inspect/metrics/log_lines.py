@@ -61,19 +61,14 @@ def log_batch(name: str, progress: Progress) -> None:
     for each grouping whose watermark jumps."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", line_of(name, progress))
-    losses = [
-        f"{grouping} dropped {_dropped(it)}"
-        + (f" (for example: {it.example})" if it.example else "")
-        for grouping, it in progress.groupings.items()
-        if any(it.dropped.values())
-    ]
-    if losses:
-        LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, "; ".join(losses))
-    for grouping, it in progress.groupings.items():
-        length = it.held if it.jump is None else it.jump
+    losses, warnings = [], []
+    for grouping, counts in progress.groupings.items():
+        if any(counts.dropped.values()):
+            example = f" (for example: {counts.example})" if counts.example else ""
+            losses.append(f"{grouping} dropped {_dropped(counts)}{example}")
+        length = counts.held if counts.jump is None else counts.jump
         if length is not None:
-            jumps = "does not jump" if it.jump is None else "jumps"
-            words = (
-                f"the watermark of {grouping} {jumps} {show_duration(length)}, {it.jump_example}"
-            )
-            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, words)
+            jumps = f"{'does not jump' if counts.jump is None else 'jumps'} {show_duration(length)}"
+            warnings.append(f"the watermark of {grouping} {jumps}, {counts.jump_example}")
+    for warning in filter(None, ["; ".join(losses), *warnings]):
+        LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, warning)

@@ -27,17 +27,10 @@ _ADVICE: Final = "pass it in allowed_hosts= of metrics_listener if it is a name 
 
 
 class MetricsServer(Listening):
-    """Serves what a function returns, from when it is made until `close`.
+    """Serves the metrics as text, which a function returns; see `Listening`.
 
     Args:
-        text: Returns the metrics as text.
-        port: 0 for one that is free.
-        host: The address to listen on.
-        allowed_hosts: Further names in the ``Host`` header that it accepts.
         token: What ``Authorization: Bearer`` of a request has to say; None for nothing.
-
-    Raises:
-        EnvironmentProblem: The port is taken, or none; or the names are none.
     """
 
     logger, name = logging.getLogger("beamlike.metrics"), "metrics server"
@@ -50,7 +43,13 @@ class MetricsServer(Listening):
         allowed_hosts: Iterable[str] = (),
         token: str | None = None,
     ) -> None:
-        _check(token)
+        if token is not None and not (isinstance(token, str) and _TOKEN.fullmatch(token)):
+            # The value is a secret, also where it is wrong.
+            raise EnvironmentProblem(
+                "token= of metrics_listener must be letters, digits and any of -._~+/ that a "
+                "header can hold, such as secrets.token_urlsafe(); read it from a file or the "
+                "environment"
+            )
         self._text, self._token = text, token
         self._refused: set[str] = set()
         super().__init__(port, host, allowed_hosts)
@@ -80,12 +79,3 @@ class MetricsServer(Listening):
             self._refused.add(name)
             self.logger.warning("a request for host %r was refused; %s", name, _ADVICE)
         request.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
-
-
-def _check(token: str | None) -> None:
-    if token is not None and not (isinstance(token, str) and _TOKEN.fullmatch(token)):
-        # The value is a secret, also where it is wrong.
-        raise EnvironmentProblem(
-            "token= of metrics_listener must be letters, digits and any of -._~+/ that a header "
-            "can hold, such as secrets.token_urlsafe(); read it from a file or the environment"
-        )

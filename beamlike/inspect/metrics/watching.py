@@ -4,8 +4,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+from typing import TYPE_CHECKING, Final, Self, TextIO
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.extras import needs
@@ -41,16 +42,16 @@ class MetricsListener:
     ) -> None:
         self._totals = Totals()
         self._lines, self._file = lines, file
-        self._server = (
-            None if port is None else MetricsServer(self.text, port, host, allowed_hosts, token)
-        )
-        self._streams: Any = None
-        self._listener: Any = None
-        self.url = None if self._server is None else self._server.url
+        self._closing = ExitStack()
+        self.url: str | None = None
+        if port is not None:
+            server = MetricsServer(self.text, port, host, allowed_hosts, token)
+            self._closing.callback(server.close)
+            self.url = server.url
 
     def __repr__(self) -> str:
-        places = (self.url, None if self._file is None else str(self._file))
-        return f"MetricsListener({', '.join(place for place in places if place is not None)})"
+        places = filter(None, (self.url, self._file))
+        return f"MetricsListener({', '.join(map(str, places))})"
 
     def text(self) -> str:
         """All metrics as they are now, in the text form of OpenMetrics.
@@ -66,7 +67,7 @@ class MetricsListener:
 
     # -- what Spark reports --------------------------------------------------------------
 
-    def started(self, query: str, run: str, name: str | None, at: int) -> None:
+    def started(self, query: str, run: str, name: str | None, clock: int) -> None:
         """A query has started, at this clock (epoch ms)."""
         again = self._totals.started(query, run, name)
         log_start(self._totals.name_of(query), query, again)
@@ -85,7 +86,7 @@ class MetricsListener:
             except (OSError, ValueError) as error:  # closed, full, or without that character
                 LOGGER.error("a line cannot be printed: %s", error)
 
-    def ended(self, query: str, run: str, exception: str | None, at: int) -> None:
+    def ended(self, query: str, run: str, exception: str | None, clock: int) -> None:
         """A query has stopped, or failed with these words, at this clock (epoch ms)."""
         self._totals.ended(query, run, exception is not None)
         log_end(self._totals.name_of(query), query, exception)
@@ -106,20 +107,15 @@ class MetricsListener:
         """Listen to all queries of a session from now on, and catch up with those that run."""
         from beamlike.inspect.queries.listening import Listener
 
-        self._streams = spark.streams
-        self._listener = Listener(self)
-        self._listener.begin(self._streams, self._streams.active)
+        listener = Listener(self)
+        self._closing.callback(listener.end, spark.streams)
+        listener.begin(spark.streams, spark.streams.active)
         return self
 
     def close(self) -> None:
         """Stop listening to Spark, and release the port. The queries keep running, the file
         stays."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
-        listener, self._listener = self._listener, None
-        if listener is not None:
-            listener.end(self._streams)
+        self._closing.close()
 
     def __enter__(self) -> Self:
         return self
@@ -145,16 +141,13 @@ def _checked(file: str | os.PathLike[str]) -> Path:
     """Where metrics can be written."""
     if not isinstance(file, str | os.PathLike) or not os.fspath(file):
         raise EnvironmentProblem(f"file={file!r} is no name of a file; give one in a folder")
-    path = Path(file)
+    path, problem = Path(file), ""
     if path.is_dir():
-        raise EnvironmentProblem(
-            f"file={str(path)!r} is a folder; name a file in it, such as beamlike.prom"
-        )
-    if not path.parent.is_dir():
-        raise EnvironmentProblem(
-            f"file={str(path)!r} cannot be written: there is no folder {str(path.parent)!r}; make "
-            "it first"
-        )
+        problem = "is a folder; name a file in it, such as beamlike.prom"
+    elif not path.parent.is_dir():
+        problem = f"cannot be written: there is no folder {str(path.parent)!r}; make it first"
+    if problem:
+        raise EnvironmentProblem(f"file={str(path)!r} {problem}")
     return path
 
 

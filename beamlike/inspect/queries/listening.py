@@ -24,11 +24,11 @@ class QueryEvents(Protocol):
     """What gets the events: `MetricsListener`, or the history of a live view. Instants are epoch
     ms."""
 
-    def started(self, query: str, run: str, name: str | None, at: int) -> None: ...
+    def started(self, query: str, run: str, name: str | None, clock: int) -> None: ...
 
     def progressed(self, progress: Progress) -> None: ...
 
-    def ended(self, query: str, run: str, exception: str | None, at: int) -> None: ...
+    def ended(self, query: str, run: str, exception: str | None, clock: int) -> None: ...
 
 
 class Listener(StreamingQueryListener):
@@ -45,8 +45,8 @@ class Listener(StreamingQueryListener):
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         if self._wanted(event):
-            at = spark_instant_ms(event.timestamp) or wall_clock_ms()
-            self._to.started(str(event.id), str(event.runId), event.name, at)
+            clock = spark_instant_ms(event.timestamp) or wall_clock_ms()
+            self._to.started(str(event.id), str(event.runId), event.name, clock)
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         if self._wanted(event.progress):

@@ -5,16 +5,17 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Final, Self
 
 import attrs
 
 _WINDOWS_OPEN: Final = "windows_open"
-_PANES: Final = "panes_"
-_DROPPED: Final = "dropped_"
+_COUNTED: Final = ("elements", "retractions", "merges")
 _AS_THEY_ARE: Final = {
-    **{name: name for name in ("deadline", "clock_deadline", "jump_example")},
+    **{name: name for name in (_WINDOWS_OPEN, "watermark", "deadline", "clock_deadline")},
     **{"example": "drop_example", "jump": "watermark_jump", "held": "watermark_held"},
+    "jump_example": "jump_example",
 }
 """Attributes of `Counts` and the metrics that they are."""
 _ALWAYS: Final = frozenset(("panes_early", "panes_on_time", "panes_late"))
@@ -104,18 +105,10 @@ class Counts:
         """From one of the query's observed metrics; None if it is none of beamlike's."""
         if not metrics.keys() >= _ALWAYS:
             return None
-        counts: dict[str, Any] = {
-            **{name: metrics.get(name) or 0 for name in ("elements", "retractions", "merges")},
-            **{name: metrics.get(known) for name, known in _AS_THEY_ARE.items()},
-        }
-        return cls(
-            _beginning(metrics, _PANES),
-            _beginning(metrics, _DROPPED),
-            metrics.get(_WINDOWS_OPEN),
-            metrics.get("watermark"),
-            is_source=_WINDOWS_OPEN not in metrics,
-            **counts,
-        )
+        counts: dict[str, Any] = {name: metrics.get(name) or 0 for name in _COUNTED}
+        counts |= {name: metrics.get(known) for name, known in _AS_THEY_ARE.items()}
+        panes, dropped = _beginning(metrics, "panes_"), _beginning(metrics, "dropped_")
+        return cls(panes, dropped, is_source=_WINDOWS_OPEN not in metrics, **counts)
 
     def then(self, after: "Counts") -> "Counts":
         """What came after these; a grouping that was not stepped keeps its status."""
@@ -189,9 +182,8 @@ class Progress:
         states = progress.get("stateOperators") or []
         stores = [state.get("customMetrics") or {} for state in states]
         disks = [store[_DISK] for store in stores if _DISK in store]
-        own = [
-            grouping.watermark for grouping in groupings.values() if grouping.watermark is not None
-        ]
+        watermarks = [grouping.watermark for grouping in groupings.values()]
+        least = min((mark for mark in watermarks if mark is not None), default=None)
         watermark = spark_instant_ms(times.get("watermark"))
         return cls(
             progress["id"],
@@ -203,7 +195,7 @@ class Progress:
             progress.get("numInputRows") or 0,
             _number(progress.get("processedRowsPerSecond")),
             _number(progress.get("inputRowsPerSecond")),
-            min(own, default=None) if watermark is None else watermark,
+            least if watermark is None else watermark,
             spark_instant_ms(times.get("max")),
             {name: parts[name] for name in sorted(parts, key=parts.__getitem__, reverse=True)},
             sum(state.get("numRowsTotal") or 0 for state in states),
@@ -260,15 +252,13 @@ class Problem:
         """
         lines = exception.splitlines()
         for pattern in (_RAISED, _ANY_RAISED):
-            found = [(index, m) for index, line in enumerate(lines) if (m := pattern.match(line))]
-            if found:
-                at, match = found[-1]
-                message = [match[2]]
-                for line in lines[at + 1 : at + _LINES]:
-                    if _OVER.match(line):
-                        break
-                    message.append(line)
-                return cls(match[1].rpartition(".")[2], "\n".join(message).strip()[:_LONG])
-        return cls(
-            "error", next((line.strip() for line in lines if line.strip()), "no words")[:_LONG]
-        )
+            errors = [(index, m) for index, line in enumerate(lines) if (m := pattern.match(line))]
+            if errors:
+                index, match = errors[-1]
+                rest = takewhile(
+                    lambda line: not _OVER.match(line), lines[index + 1 : index + _LINES]
+                )
+                message = "\n".join([match[2], *rest]).strip()
+                return cls(match[1].rpartition(".")[2], message[:_LONG])
+        words = next((line.strip() for line in lines if line.strip()), "no words")
+        return cls("error", words[:_LONG])

@@ -110,9 +110,9 @@ class Totals:
                 return  # another run of it has begun
             known.running, known.failed = False, failed
             self._queries[query] = self._queries.pop(query)  # the last that ended
-            over = [of for of, query in self._queries.items() if not query.running]
-            for of in over[: max(len(self._queries) - QUERIES, 0)]:
-                del self._queries[of]
+            over = [id for id, query in self._queries.items() if not query.running]
+            for id in over[: max(len(self._queries) - QUERIES, 0)]:
+                del self._queries[id]
 
     def name_of(self, query: str) -> str:
         """What a query is called."""
@@ -137,19 +137,14 @@ class Totals:
         from prometheus_client import metrics_core
 
         with self._lock:
-            queries = [
-                ({"query": query.name, "id": of}, query) for of, query in self._queries.items()
-            ]
+            queries = [({"query": it.name, "id": id}, it) for id, it in self._queries.items()]
             groupings = [
                 (labels | {"grouping": name}, query, grouping)
                 for labels, query in queries
                 for name, grouping in query.groupings.items()
             ]
-            families = [
-                metric.family(metrics_core, things)
-                for metrics, things in ((_OF_QUERIES, queries), (_OF_GROUPINGS, groupings))
-                for metric in metrics
-            ]
+            families = [metric.family(metrics_core, queries) for metric in _OF_QUERIES]
+            families += [metric.family(metrics_core, groupings) for metric in _OF_GROUPINGS]
             return [family for family in families if family.samples]
 
 
@@ -158,6 +153,7 @@ def _usual_name(query: str) -> str:
 
 
 _Number = int | float | None
+_UNITS: Final = ("seconds", "bytes")
 
 
 @attrs.frozen
@@ -169,19 +165,19 @@ class _Metric:
     attribute of the grouping, or of the query.
     """
 
-    kind: str
+    family_class: str
     name: str
     help: str
     of: Callable[..., _Number | Mapping[str, _Number]] | str
     label: str = ""
-    unit: str = ""
 
     def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
         """Its numbers of all these, each of which comes after its labels."""
         of = self.of if callable(self.of) else _attribute(self.of)
         values = [(labels, of(*thing)) for labels, *thing in things]
         names = [*(values[0][0] if values else ()), *([self.label] if self.label else [])]
-        family = getattr(kinds, self.kind)(self.name, self.help, labels=names, unit=self.unit)
+        unit = next((unit for unit in _UNITS if self.name.endswith(unit)), "")
+        family = getattr(kinds, self.family_class)(self.name, self.help, labels=names, unit=unit)
         for labels, value in values:
             numbers = value.items() if isinstance(value, Mapping) else [(None, value)]
             for which, number in numbers:
@@ -192,16 +188,11 @@ class _Metric:
 
 
 def _attribute(path: str) -> Callable[..., Any]:
-    read = attrgetter(path)
-    return lambda *thing: read(thing[-1])
+    return lambda *thing: attrgetter(path)(thing[-1])
 
 
 _counter = partial(_Metric, "CounterMetricFamily")
 _gauge = partial(_Metric, "GaugeMetricFamily")
-
-
-def _seconds(instant: int | None) -> float | None:
-    return None if instant is None else instant / 1_000
 
 
 def _lag(now: int | None, instant: int | None) -> float | None:
@@ -227,7 +218,6 @@ _OF_QUERIES: Final = (
         "beamlike_batch_duration_seconds",
         "How long the last micro-batch took.",
         lambda query: query.last and query.last.took / 1_000,
-        unit="seconds",
     ),
     _gauge(
         "beamlike_state_rows",
@@ -241,7 +231,6 @@ _OF_QUERIES: Final = (
             query.last and {"memory": query.last.state_memory, "disk": query.last.state_disk}
         ),
         label="place",
-        unit="bytes",
     ),
 )
 
@@ -262,8 +251,7 @@ _OF_GROUPINGS: Final = (
     _gauge(
         "beamlike_watermark_seconds",
         "Input watermark of the grouping, in seconds since 1970.",
-        lambda _, grouping: _seconds(grouping.stands.watermark),
-        unit="seconds",
+        lambda _, grouping: _lag(grouping.stands.watermark, 0),
     ),
     _counter(
         "beamlike_watermark_jumps",
@@ -279,7 +267,6 @@ _OF_GROUPINGS: Final = (
         "beamlike_watermark_lag_seconds",
         "By how much the input watermark was behind the clock after the last micro-batch.",
         lambda query, grouping: _lag(_clock(query), grouping.stands.watermark),
-        unit="seconds",
     ),
     _gauge(
         "beamlike_deadline_lag_seconds",
@@ -290,6 +277,5 @@ _OF_GROUPINGS: Final = (
             "processing": _lag(_clock(query), grouping.stands.clock_deadline),
         },
         label="clock",
-        unit="seconds",
     ),
 )

@@ -5,8 +5,8 @@ pickles stay bytes unless `unpickle` is set. The states and timers of functions 
 same: of what a pickle names only plain values are made.
 
 Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts, bytes of
-rows), `functions` (what windows hold, the states and timers of functions among them, without the
-code that pickles name), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`),
+rows), `function_state` (what windows hold, the states and timers of functions among them, without
+the code that pickles name), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`),
 `stage` (all shards of a grouping, its windows as one table), `checkpoint` (which groupings a
 checkpoint has, and their blobs), `report` (all of it, and what holds it back), `choice` (some of
 it).

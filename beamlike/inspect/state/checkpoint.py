@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +23,6 @@ _BLOBS = "blobs"
 
 _Row = tuple[int, dict[str, int], bytes]
 """A blob, after the group of its shard and its place there."""
-
-
-@attrs.frozen
-class _Operator:
-    number: int
-    name: str
-    partitions: int
-    first_batch: int
-    last_batch: int
-    variables: frozenset[str]
 
 
 @attrs.frozen
@@ -81,27 +72,27 @@ class Checkpoint:
         # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
         otherwise, problem = _what_it_is(path), ""
         for folder in (path, f"{path}/query"):  # a pipeline keeps its query in a folder of it
-            found, reason = _operators(spark, folder)
+            operators, reason = _operators(spark, folder)
             problem = problem or reason
-            if found:
+            if operators:
                 path = folder
                 break
         else:
             raise StateError(_what_it_is(path, problem) if _is_elsewhere(path) else otherwise)
         # Spark counts from the end of a query: the last one is nearest to the source.
-        numbers = {it.number for it in found if _BLOBS in it.variables}
+        numbers = {row.operatorId for row, variables in operators if _BLOBS in variables}
         ours = tuple(sorted(numbers, reverse=True))
         if not ours:
-            others = ", ".join(sorted({it.name for it in found}))
+            others = ", ".join(sorted({row.operatorName for row, _ in operators}))
             raise StateError(
                 f"the query of the checkpoint {path} keeps no windows of beamlike, but state of "
                 f"{others}; give the checkpointLocation of a query made with windowed, stream or "
                 "a pipeline"
             )
-        first, last = found[0].first_batch, found[0].last_batch
+        first, last = operators[0][0].minBatchId, operators[0][0].maxBatchId
         if batch is not None and not first <= batch <= last:
             raise StateError(
-                f"batch {batch} is not in the checkpoint {path}; {_there(first, last)}"
+                f"batch {batch} is not in the checkpoint {path}; {_range(first, last)}"
             )
         return cls(path, last if batch is None else batch, (first, last), ours, spark)
 
@@ -137,8 +128,7 @@ class Checkpoint:
             partition, rows = part
             blobs: dict[tuple[int, int | None], dict[int, bytes]] = defaultdict(dict)
             for group, place, blob in rows:
-                node = place.get("node")
-                blobs[group, node][place["number"]] = blob
+                blobs[group, place.get("node")][place["number"]] = blob
             for (group, node), of_shard in sorted(blobs.items(), key=lambda item: item[0][1] or 0):
                 if INDEX in of_shard:
                     try:
@@ -154,47 +144,38 @@ class Checkpoint:
         reader = self._spark.read.format("statestore")
         reader = reader.option("operatorId", operator).option("batchId", self.batch)
         known: set[int] = set()
-        rows: list[_Row] = []
-        partition = None
         frame = None
         try:
             frame = reader.option("stateVarName", _BLOBS).load(self.path)
             # One partition at a time: all of them may be more than a driver takes.
-            for row in frame.toLocalIterator():
-                if row.partition_id != partition:
-                    if partition is not None:
-                        known.add(partition)
-                        yield partition, rows
-                    partition, rows = row.partition_id, []
-                rows.append(_of_row(row))
+            by_partition = groupby(frame.toLocalIterator(), lambda row: row.partition_id)
+            for partition, rows in by_partition:
+                blobs = list(map(_of_row, rows))
+                known.add(partition)
+                yield partition, blobs
         except Exception as error:  # of Spark, or one of Java's that has no class in Python
             if frame is None or not hasattr(frame, "_jdf"):
                 # A client of Spark Connect has no partitions.
                 raise StateError(self._unread(error)) from error
             yield from self._one_by_one(operator, frame, known)
-            return
-        if partition is not None:
-            yield partition, rows
 
     def _one_by_one(
         self, operator: int, frame: "DataFrame", known: set[int]
     ) -> Iterator[tuple[int, list[_Row]] | Damage]:
         """The partitions that are not known yet, each in a job of its own: some cannot be read."""
         rdd = frame.rdd
-        for partition in range(rdd.getNumPartitions()):
-            if partition in known:
-                continue
+        for partition in sorted({*range(rdd.getNumPartitions())} - known):
             try:
-                found = self._spark.sparkContext.runJob(rdd, list, [partition])
+                rows = self._spark.sparkContext.runJob(rdd, list, [partition])
             except Exception as error:  # of Spark, or one of Java's that has no class in Python
                 yield Damage(operator, partition, None, self._unread(error))
             else:
-                yield partition, list(map(_of_row, found))
+                yield partition, list(map(_of_row, rows))
 
     def _unread(self, error: Exception) -> str:
         return (
             f"the state after batch {self.batch} of the checkpoint {self.path} cannot be read: "
-            f"{_said(error)}; {_there(*self.batches)}, as far as Spark has not removed their "
+            f"{_said(error)}; {_range(*self.batches)}, as far as Spark has not removed their "
             "files: try the last one, by leaving the batch out"
         )
 
@@ -203,19 +184,19 @@ def _of_row(row: Any) -> _Row:
     return row.key[0], row.user_map_key.asDict(), bytes(row.user_map_value.blob)
 
 
-def _operators(spark: "SparkSession", path: str) -> tuple[list[_Operator], str]:
-    """The stateful operators of a query; and why there are none, as far as Spark says so."""
+def _operators(spark: "SparkSession", path: str) -> tuple[list[tuple[Any, set[str]]], str]:
+    """What Spark says of the stateful operators of a query, with the names of their states; and why
+    there are none, as far as Spark says so."""
     try:
         rows = spark.read.format("state-metadata").load(path).collect()
-        return [
-            _Operator(
-                *(row.operatorId, row.operatorName, row.numPartitions),
-                *(row.minBatchId, row.maxBatchId, frozenset(_variables(row.operatorProperties))),
-            )
-            for row in rows
-        ], ""
+        return [(row, _variables(row.operatorProperties)) for row in rows], ""
     except Exception as error:  # of Spark, or one of Java's that has no class in Python
         return [], _said(error)
+
+
+def _variables(properties: str | None) -> set[str]:
+    variables = json.loads(properties or "{}").get("stateVariables", [])
+    return {variable["stateName"] for variable in variables}
 
 
 def _said(error: Exception) -> str:
@@ -224,12 +205,7 @@ def _said(error: Exception) -> str:
     return next((line.removeprefix(": ") for line in lines[:2] if line.startswith(": ")), lines[0])
 
 
-def _variables(properties: str | None) -> Iterator[str]:
-    for variable in json.loads(properties or "{}").get("stateVariables", []):
-        yield variable["stateName"]
-
-
-def _there(first: int, last: int) -> str:
+def _range(first: int, last: int) -> str:
     return f"batch {first} is the only one" if first == last else f"there are {first} to {last}"
 
 
@@ -242,7 +218,7 @@ def check_folder(path: str) -> None:
     if _is_elsewhere(path):
         return
     folder = Path(path.removeprefix("file:"))
-    if not any((it / "offsets").is_dir() for it in (folder, folder / "query")):
+    if not any((place / "offsets").is_dir() for place in (folder, folder / "query")):
         raise StateError(_what_it_is(path))
 
 
@@ -270,11 +246,11 @@ def _what_it_is(path: str, problem: str = "") -> str:
 
 
 def _stage(operator: int, node: int | None, shards: list[SavedShard]) -> SavedStage:
-    last = max(shards, key=lambda shard: shard.at.clock)  # others may have the name of before
+    last = max(shards, key=lambda shard: shard.clocks.clock)  # others may have the name of before
     name = last.about.get("stage") or last.identity.get("transform") or f"operator {operator}"
-    by_number = SavedStage(name, operator, tuple(shards), in_pipeline=node is not None)
-    in_order = sorted(zip(by_number.numbers, shards, strict=True), key=lambda it: it[0])
-    return attrs.evolve(by_number, shards=tuple(shard for _, shard in in_order))
+    stage = SavedStage(name, operator, tuple(shards), in_pipeline=node is not None)
+    in_order = sorted(zip(stage.numbers, shards, strict=True), key=lambda pair: pair[0])
+    return attrs.evolve(stage, shards=tuple(shard for _, shard in in_order))
 
 
 def _with_names_of_their_own(stages: list[SavedStage]) -> tuple[SavedStage, ...]:

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import attrs
@@ -10,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.functions import SavedFunction, held
+from beamlike.inspect.state.function_state import SavedFunction, held
 from beamlike.inspect.state.keys import arrow_text, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.report import SavedState
-from beamlike.inspect.state.stage import COMMON, SavedStage, times_in_ms
+from beamlike.inspect.state.stage import COMMON, SavedStage, saved_window, times_in_ms
 from beamlike.machine.reference.running import TriggerView
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windows import GLOBAL_WINDOW, Window, window_of
+from beamlike.model.windows import Window
 
 SortBy = Literal["oldest", "largest", "deadline"]
 
@@ -47,8 +48,7 @@ class SavedWindow:
     @property
     def window(self) -> Window:
         """The window itself."""
-        start, end = self.facts["start"], self.facts["end"]
-        return GLOBAL_WINDOW if start is None else window_of(start, end)
+        return saved_window(self.facts["start"], self.facts["end"])
 
     @property
     def trigger(self) -> TriggerView | None:
@@ -73,66 +73,55 @@ def choose(
         sort: ``oldest``: by start and end; ``largest``: by bytes; ``deadline``: by how far the
             watermark or the clock is from changing something. Equal ones by their keys.
     """
-    windows = state.windows
     chosen = [state.stage(name) for name in stages] or list(state.stages)
-    parts = [np.zeros(0, np.bool_)]
-    for stage in state.stages:
-        parts.append(np.full(stage.windows.num_rows, stage in chosen and not keys))
-    wanted = np.concatenate(parts)
+
+    def in_chosen(hits_of: Callable[[SavedStage], Any]) -> Any:
+        """For each window whether it is a hit in one of the chosen groupings."""
+        hits = [np.zeros(0, np.bool_)]
+        for stage in state.stages:
+            count = stage.windows.num_rows
+            is_hit = hits_of(stage) if count and stage in chosen else False
+            hits.append(np.ones(count, np.bool_) & is_hit)
+        return np.concatenate(hits)
+
+    wanted = in_chosen(lambda _: not keys)
     for key in keys:
-        hits = _places_of(key, state, chosen, _as_json)
-        if not hits.any():
-            hits = _places_of(key, state, chosen, _as_text)
+        hits = in_chosen(partial(_as_json, key))
+        hits = hits if hits.any() else in_chosen(partial(_as_text, key))
         if not hits.any():
             raise _no_key(key, chosen, state)
         wanted |= hits
-    places = np.arange(windows.num_rows)[wanted]
+    (places,) = wanted.nonzero()
     return pa.array(places).take(_order(state, places, sort))
 
 
-def _places_of(
-    key: str,
-    state: SavedState,
-    stages: Sequence[SavedStage],
-    read: Callable[[str, SavedStage], pa.Array],
-) -> Any:
-    """For each window whether it is of one of these groupings, and has this key as it is read."""
-    hits = np.zeros(state.windows.num_rows, np.bool_)
-    for stage, first in _offsets(state):
-        if stage in stages and stage.windows.num_rows:
-            own = slice(first, first + stage.windows.num_rows)
-            hits[own] = read(key, stage).to_numpy(zero_copy_only=False)
-    return hits
-
-
-def _as_json(key: str, stage: SavedStage) -> pa.Array:
+def _as_json(key: str, stage: SavedStage) -> Any:
     columns = {name: stage.windows[f"key_{name}"] for name in stage.key_columns}
-    return meant_by(key, columns, stage.windows.num_rows, in_bytes=stage.in_pipeline)
+    hits = meant_by(key, columns, stage.windows.num_rows, in_bytes=stage.in_pipeline)
+    return hits.to_numpy(zero_copy_only=False)
 
 
-def _as_text(key: str, stage: SavedStage) -> pa.Array:
-    text = arrow_text(key)  # as the listing shows it
-    return pc.equal(stage.windows["key"], pa.scalar(text, pa.string())).combine_chunks()
+def _as_text(key: str, stage: SavedStage) -> Any:
+    text = pa.scalar(arrow_text(key), pa.string())  # as the listing shows it
+    return pc.equal(stage.windows["key"], text).to_numpy()
 
 
 def windows_of(
     state: SavedState, places: pa.Array, *, unpickle: bool = False
 ) -> Iterator[SavedWindow]:
-    """The windows at these places, in their order.
+    """The windows at these places, in their order; see `choose`.
 
-    Args:
-        state: Which has them.
-        places: As `choose` gives them.
-        unpickle: Whether pickles are opened, which runs code that is in them.
+    If it is to unpickle, pickles are opened, which runs code that is in them.
     """
     for index in range(0, len(places), _AT_ONCE):
         part = places.slice(index, _AT_ONCE).to_numpy()
-        made: dict[int, SavedWindow] = {}
+        windows: dict[int, SavedWindow] = {}
         for stage, first in _offsets(state):
-            own = part[(part >= first) & (part < first + stage.windows.num_rows)]
-            if len(own):
-                made |= zip(own.tolist(), _rows(stage, own - first, unpickle), strict=True)
-        yield from (made[place] for place in part.tolist())
+            of_stage = part[(part >= first) & (part < first + stage.windows.num_rows)]
+            if len(of_stage):
+                rows = _rows(stage, of_stage - first, unpickle)
+                windows |= zip(of_stage.tolist(), rows, strict=True)
+        yield from map(windows.__getitem__, part.tolist())
 
 
 def _offsets(state: SavedState) -> Iterator[tuple[SavedStage, int]]:
@@ -145,40 +134,34 @@ def _offsets(state: SavedState) -> Iterator[tuple[SavedStage, int]]:
 
 def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindow]:
     table = stage.windows.take(pa.array(places))
-    kinds = {name: table.schema.field(name).type for name in stage.accumulator_columns}
+    dtypes = {name: table.schema.field(name).type for name in stage.accumulator_columns}
     common = times_in_ms(table.select(COMMON.names))
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
     key_values = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
     functions = stage.functions
     accumulated: list[dict[str, Any]] = [{}] * table.num_rows
-    if kinds and functions is None:
-        accumulated = rows_of({name: table[name] for name in kinds})
+    if dtypes and functions is None:
+        accumulated = rows_of({name: table[name] for name in dtypes})
     for facts, key, row, place in zip(
         common.to_pylist(), key_values, accumulated, places, strict=True
     ):
         function = None if functions is None else functions[place]
-        holds = held(row, kinds, unpickle=unpickle) if row else {}
+        holds = held(row, dtypes, unpickle=unpickle) if row else {}
         yield SavedWindow(stage, facts, key, holds, function)
 
 
 def _order(state: SavedState, places: Any, sort: SortBy) -> pa.Array:
     table = state.windows.select(["start", "end", "key", "bytes", "stage", "shard"])
-    by_age = [("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
-    by_age += [("stage", "ascending"), ("shard", "ascending")]
+    by_age = [(name, "ascending") for name in ("start", "end", "key", "stage", "shard")]
     if sort == "largest":
         by_age = [("bytes", "descending"), *by_age]
     elif sort == "deadline":
         table = table.append_column("wait", pa.array(_waits(state)))
         by_age = [("wait", "ascending"), *by_age]
-    return pc.sort_indices(ages(table.take(pa.array(places))), sort_keys=by_age)
-
-
-def ages(table: pa.Table) -> pa.Table:
-    """A table with ``start`` and ``end`` as numbers, to sort by: global windows are the oldest."""
-    for name in ("start", "end"):
+    for index, name in enumerate(("start", "end")):  # global windows are the oldest
         numbers = pc.fill_null(table[name].cast(pa.int64()), MIN_TIMESTAMP)
-        table = table.set_column(table.schema.get_field_index(name), name, numbers)
-    return table
+        table = table.set_column(index, name, numbers)
+    return pc.sort_indices(table.take(pa.array(places)), sort_keys=by_age)
 
 
 def _waits(state: SavedState) -> Any:
@@ -188,12 +171,15 @@ def _waits(state: SavedState) -> Any:
         windows = stage.windows
         shard = windows["shard"].to_numpy()
         wait = np.full(len(shard), _NO_DEADLINE, np.int64)
-        for of, number in zip(stage.shards, stage.numbers, strict=True):
-            own = shard == number
-            for name, now in (("due_event", of.at.watermark), ("due_clock", of.at.clock)):
+        for saved, number in zip(stage.shards, stage.numbers, strict=True):
+            rows = shard == number
+            for name, now in (
+                ("due_event", saved.clocks.watermark),
+                ("due_clock", saved.clocks.clock),
+            ):
                 due = windows[name].cast(pa.int64())
                 left = pc.fill_null(pc.subtract(due, now), _NO_DEADLINE).to_numpy()
-                wait[own] = np.minimum(wait[own], left[own])
+                wait[rows] = np.minimum(wait[rows], left[rows])
         parts.append(wait)
     return np.concatenate(parts)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,34 +16,29 @@ from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
 
 def row_sizes(table: pa.Table) -> Ints:
     """Bytes of each row: of its numbers, its texts, and everything in its lists."""
-    total = np.zeros(table.num_rows, np.int64)
-    for column in table.columns:
-        total += _sizes(column.combine_chunks())
-    return total
+    sizes = (_sizes(column.combine_chunks()) for column in table.columns)
+    return reduce(np.add, sizes, np.zeros(table.num_rows, np.int64))
 
 
 def _sizes(array: pa.Array) -> Ints:
-    kind, count = array.type, len(array)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    dtype, count = array.type, len(array)
+    if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
         of_items = np.concatenate([[0], np.cumsum(_sizes(array.flatten()))])
         lengths: Ints = pc.fill_null(pc.list_value_length(array), 0).to_numpy().astype(np.int64)
         ends = np.cumsum(lengths)
         in_lists: Ints = of_items[ends] - of_items[ends - lengths]
         return in_lists + 4
-    if pa.types.is_map(kind):
+    if pa.types.is_map(dtype):
         pairs = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
         return _sizes(pa.ListArray.from_arrays(array.offsets, pairs))
-    if pa.types.is_struct(kind):
-        total = np.zeros(count, np.int64)
-        for part in array.flatten():
-            total += _sizes(part)
-        return total
-    if any(has_length(kind) for has_length in _WITH_LENGTH):
+    if pa.types.is_struct(dtype):
+        return reduce(np.add, map(_sizes, array.flatten()), np.zeros(count, np.int64))
+    if any(has_length(dtype) for has_length in _WITH_LENGTH):
         texts: Ints = pc.fill_null(pc.binary_length(array), 0).to_numpy().astype(np.int64)
         return texts + 4
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(dtype):
         return _sizes(array.dictionary_decode())
-    width = 0 if pa.types.is_null(kind) else kind.bit_width
+    width = 0 if pa.types.is_null(dtype) else dtype.bit_width
     return np.full(count, (width + 7) // 8, np.int64)
 
 
@@ -84,10 +80,7 @@ def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not plain:
         with suppress(pa.ArrowException):
             return pc.fill_null(pc.cast(column, pa.string()), _NULL)
-    texts = [
-        _NULL if python_value is None else arrow_text(python_value)
-        for python_value in python_values(column)
-    ]
+    texts = [_NULL if value is None else arrow_text(value) for value in python_values(column)]
     return pa.array(texts, pa.string())
 
 
@@ -144,20 +137,19 @@ def meant_by(
     """
     none = pa.array([False] * rows, pa.bool_())
     try:
-        given = json.loads(typed)
+        key = json.loads(typed)
     except (ValueError, RecursionError):
         return none
     if in_bytes:
-        return _with_bytes(_as_key(given), columns, none)
-    match given:
-        case dict() if given.keys() == columns.keys():
-            parts = [given[name] for name in columns]
-        case list() if len(given) == len(columns):
-            parts = given
-        case _ if len(columns) == 1:
-            parts = [given]
-        case _:
-            return none
+        return _with_bytes(_as_key(key), columns, none)
+    if isinstance(key, dict) and key.keys() == columns.keys():
+        parts = [key[name] for name in columns]
+    elif isinstance(key, list) and len(key) == len(columns):
+        parts = key
+    elif len(columns) == 1:
+        parts = [key]
+    else:
+        return none
     meant = pa.array([True] * rows, pa.bool_())
     for part, column in zip(parts, columns.values(), strict=True):
         meant = pc.and_(meant, _with_value(part, column))
@@ -201,6 +193,6 @@ def _typed(value: Any, dtype: pa.DataType) -> pa.Array:
     return pa.array([value], dtype)
 
 
-def _as_key(given: Any) -> Any:
+def _as_key(key: Any) -> Any:
     """JSON has lists for tuples."""
-    return tuple(map(_as_key, given)) if isinstance(given, list) else given
+    return tuple(map(_as_key, key)) if isinstance(key, list) else key

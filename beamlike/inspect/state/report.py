@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.inspect.state.checkpoint import Checkpoint, Damage
-from beamlike.inspect.state.functions import SavedFunction
+from beamlike.inspect.state.function_state import SavedFunction
 from beamlike.inspect.state.keys import count_keys
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, columns, times_in_ms
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -36,13 +37,10 @@ _TIMERS: Final = columns(
 def _functions(stages: Iterable[SavedStage]) -> Iterator[tuple[tuple[Any, ...], SavedFunction]]:
     """What is saved of each window of functions, with its place."""
     for stage in stages:
-        functions = stage.functions
-        if functions is None:
-            continue
-        names = ("stage", "shard", "key")
-        columns = [stage.windows[name].to_pylist() for name in names]
-        columns += [stage.windows[name].cast(pa.int64()).to_pylist() for name in ("start", "end")]
-        yield from zip(zip(*columns, strict=True), functions, strict=True)
+        if stage.functions is not None:
+            places = times_in_ms(stage.windows.select(["stage", "shard", "key", "start", "end"]))
+            columns = (column.to_pylist() for column in places.columns)
+            yield from zip(zip(*columns, strict=True), stage.functions, strict=True)
 
 
 def _table(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Table:
@@ -76,9 +74,10 @@ class SavedState:
     @classmethod
     def open(cls, spark: "SparkSession", path: str, batch: int | None = None) -> "SavedState":
         """Read a checkpoint; see `beamlike.open_state`."""
-        found = Checkpoint.open(spark, path, batch)
-        stages, damaged = found.read()
-        return cls(found.path, found.batch, found.batches, stages, spark, damaged)
+        checkpoint = Checkpoint.open(spark, path, batch)
+        stages, damaged = checkpoint.read()
+        batches = checkpoint.batch, checkpoint.batches
+        return cls(checkpoint.path, *batches, stages, spark, damaged)
 
     def stage(self, name: str) -> SavedStage:
         """A grouping by its name.
@@ -183,61 +182,56 @@ class SavedState:
         held_start, held_end  timestamp  holds the output watermark back
         ====================  =========  ====================================================
         """
-        rows = (row for stage in self.stages for row in _shard_rows(stage))
+        rows = chain.from_iterable(self._rows_of_shards.values())
         return _table(SHARDS, ([row[name] for name in SHARDS.names] for row in rows))
 
-    def shards_of(self, stage: SavedStage) -> list[dict[str, Any]]:
+    @cached_property
+    def _rows_of_shards(self) -> dict[str, list[dict[str, Any]]]:
+        return {stage.name: list(_shard_rows(stage)) for stage in self.stages}
+
+    def shards_of(self, stage: SavedStage) -> Sequence[dict[str, Any]]:
         """The rows of `shards` of a grouping, in its order, times in ms."""
-        own = self.shards.filter(pc.equal(self.shards["stage"], stage.name))
-        return times_in_ms(own).to_pylist()  # type: ignore[no-any-return]
+        return self._rows_of_shards[stage.name]
 
     def to_dataframe(self) -> "DataFrame":
         """`windows` as a DataFrame of the session."""
         return self._spark.createDataFrame(self.windows)
 
 
-def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:
+def _shard_rows(stage: SavedStage) -> Iterator[dict[str, Any]]:
     windows = stage.windows
-    shard_rows = []
     for shard, number in zip(stage.shards, stage.numbers, strict=True):
-        own = windows.filter(pc.equal(windows["shard"], number))
-        next_event = None if shard.next_event is None else shard.next_event + 1
-        row: dict[str, int | str | None] = {
+        of_shard = windows.filter(pc.equal(windows["shard"], number))
+        count = of_shard.num_rows
+        yield {
             "stage": stage.name,
             "operator": stage.operator,
             "shard": number,
             "partition": shard.partition,
-            "windows": own.num_rows,
-            "keys": count_keys([own[f"key_{name}"] for name in stage.key_columns], own.num_rows),
-            "bytes": pc.sum(own["bytes"]).as_py() or 0,
+            "windows": count,
+            "keys": count_keys([of_shard[f"key_{name}"] for name in stage.key_columns], count),
+            "bytes": pc.sum(of_shard["bytes"]).as_py() or 0,
             "stored": shard.stored,
-            "watermark": known_instant(shard.at.watermark),
+            "watermark": known_instant(shard.clocks.watermark),
             "output_watermark": known_instant(shard.output_watermark),
-            "clock": shard.at.clock,
-            "next_event": known_instant(next_event),
+            "clock": shard.clocks.clock,
+            "next_event": known_instant(None if shard.next_event is None else shard.next_event + 1),
             "next_clock": shard.next_clock,
+            **_holder(of_shard, shard.clocks.watermark),
         }
-        shard_rows.append(row | _holder(own, shard.at.watermark))
-    return shard_rows
 
 
-def known_instant(at: int | None) -> int | None:
+def known_instant(instant: int | None) -> int | None:
     """An instant (ms), None for those that stand for the ends of time."""
-    return at if at is not None and MIN_TIMESTAMP < at < MAX_TIMESTAMP else None
+    return instant if instant is not None and MIN_TIMESTAMP < instant < MAX_TIMESTAMP else None
 
 
-def _holder(windows: pa.Table, watermark: int) -> dict[str, int | str | None]:
+def _holder(windows: pa.Table, watermark: int) -> dict[str, Any]:
     """The window that holds the output watermark of a shard back, if one does."""
-    unheld = dict.fromkeys(("held_until", "held_key", "held_start", "held_end"))
-    holds = windows["hold"].cast(pa.int64())
-    least = pc.min(holds).as_py()
+    names = {"held_until": "hold", **{f"held_{name}": name for name in ("key", "start", "end")}}
+    times_ms = times_in_ms(windows.select(list(names.values())))
+    least = pc.min(times_ms["hold"]).as_py()
     if least is None or least >= watermark:
-        return unheld
-    at = pc.index(holds, least).as_py()
-    start, end = (windows[name][at].cast(pa.int64()).as_py() for name in ("start", "end"))
-    return {
-        "held_until": least,
-        "held_key": windows["key"][at].as_py(),
-        "held_start": start,
-        "held_end": end,
-    }
+        return dict.fromkeys(names)
+    row = pc.index(times_ms["hold"], least).as_py()
+    return {name: times_ms[column][row].as_py() for name, column in names.items()}

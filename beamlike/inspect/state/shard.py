@@ -24,30 +24,15 @@ from beamlike.runtime.store.index import READ_ERRORS, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
-from beamlike.runtime.store.stores import INDEX, Store
+from beamlike.runtime.store.stores import INDEX, DictStore
 
 _INSTANTS = (
     *("start", "output_watermark", "element_hold", "processing_timers", "unretracted_panes"),
 )
 
 
-def clock_in_ms(clock: Clock, unit: Resolution) -> Clock:
-    """The clocks of a shard, which count so, in milliseconds."""
-    return clock if unit.per_ms == 1 else clock.in_ticks(lambda instant: instant // unit.per_ms)
-
-
-def in_ms(instant: int | None, unit: Resolution) -> int | None:
-    """An instant or a duration, which counts so, in milliseconds."""
-    return None if instant is None else unit.to_ms(instant)
-
-
 def rows_in_ms(rows: pa.Table, trigger: SavedTrigger | None, unit: Resolution) -> pa.Table:
-    """The windows of a shard, which count so, in milliseconds.
-
-    Args:
-        rows: As they are saved.
-        trigger: Their trigger, which says which numbers are instants; None: that is not known.
-    """
+    """The windows of a shard in milliseconds. Their trigger says which numbers are instants."""
     factor = unit.per_ms
     if factor == 1 or not rows.num_rows:
         return rows
@@ -99,7 +84,7 @@ class SavedShard:
         partition: The partition of Spark's state that it lies in.
         identity: What its state depends on, in words; see `Plan.identity`.
         about: What else was noted of its grouping; nothing by earlier versions.
-        at: Its clocks.
+        clocks: Its watermark, its clock and those of its inputs.
         output_watermark: Its output watermark, ms.
         next_event: Something changes once the watermark is past this (ms); None: nothing will.
         next_clock: The same of the clock.
@@ -115,7 +100,7 @@ class SavedShard:
     partition: int
     identity: Mapping[str, str]
     about: Mapping[str, Any]
-    at: Clock
+    clocks: Clock
     output_watermark: int
     next_event: int | None
     next_clock: int | None
@@ -137,24 +122,21 @@ class SavedShard:
         _check_version(identity)
         try:
             _check_header(identity, header)
-            event, timer = _least(columns["event"]), _least(columns["timer"])
-            # Earlier versions had none, as of what only keys with watermarks of their own have.
-            side = _least(columns.get("side", ()))
             unit, about = resolution_in(identity), _about(header)
+            # Earlier versions had no such columns, nor has what has not such deadlines.
+            deadlines = (columns.get(name, ()) for name in ("event", "timer", "side"))
+            leasts = (int(np.min(of_rows, initial=NEVER)) for of_rows in deadlines)
+            event, timer, side = (None if it == NEVER else unit.to_ms(it) for it in leasts)
             trigger = SavedTrigger.known(about.get("trigger", identity.get("trigger")))
             of_keys = saved_clocks(blobs.get, columns.get("own", ()))
-            lengths = ("allowed lateness", "retained")
+            for length in {"allowed lateness", "retained"} & about.keys():
+                about[length] = unit.to_ms(about[length])
+            clock = Clock.from_json(header)
+            if unit.per_ms != 1:
+                clock = clock.in_ticks(lambda instant: instant // unit.per_ms)
             return cls(
-                group,
-                partition,
-                identity,
-                about
-                | {length: unit.to_ms(about[length]) for length in lengths if length in about},
-                clock_in_ms(Clock.from_json(header), unit),
-                unit.to_ms(header["output"]),
-                in_ms(event, unit),
-                in_ms(timer, unit),
-                in_ms(side, unit),
+                *(group, partition, identity, about, clock),
+                *(unit.to_ms(header["output"]), event, timer, side),
                 rows_in_ms(_living(contents, blobs), trigger, unit),
                 sum(map(len, blobs.values())),
                 StateRecord.read(blobs.get),
@@ -164,40 +146,24 @@ class SavedShard:
             raise _unreadable(group, error) from error
 
 
-@attrs.frozen
-class _Blobs(Store):
-    """The blobs of a shard, which are only read."""
-
-    blobs: Mapping[int, bytes]
-
-    def read(self, number: int) -> bytes | None:
-        return self.blobs.get(number)
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        raise NotImplementedError("saved state is read here, and left as it is")
-
-
 def _living(contents: PageContents, blobs: Mapping[int, bytes]) -> pa.Table:
     if not contents.digests:
         return pa.table({})
     for number in (*contents.pages, *contents.log):
-        blob = blobs.get(number)
-        if blob is not None:
+        if (blob := blobs.get(number)) is not None:
             # The file may be hostile: no offset may lead out of its buffer.
             unpack_blob(blob)[0].validate(full=True)
     first = blobs.get(contents.pages[0])
     schema = pa.schema([]) if first is None else unpack_blob(first)[0].schema.remove_metadata()
-    rows = Pages(schema, _Blobs(blobs), contents).read()
+    store = DictStore()
+    store.blobs |= blobs
+    rows = Pages(schema, store, contents).read()
     _check_columns(rows.table)
     return rows.table if rows.lives.all() else rows.table.filter(pa.array(rows.lives))
 
 
 def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> None:
-    """Refuse words that are not what they should be: the file may be hostile.
-
-    Raises:
-        ValueError: Naming the first of them.
-    """
+    """Refuse words that are not what they should be: the file may be hostile."""
     shards = identity["shards"]
     if not (shards.isdecimal() and len(shards) < 10 and int(shards)):
         raise ValueError(f"its number of shards is {reprlib.repr(shards)}")
@@ -218,10 +184,8 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
                 shown = reprlib.repr(part.part)
                 raise ValueError(f"the name of a part of input {index} is {shown}")
             of_input = f"part {part.part!r} of input {index}"
-            instants |= {
-                of_input: part.active_at,
-                f"the greatest time of {of_input}": part.greatest,
-            }
+            instants |= {of_input: part.active_at}
+            instants |= {f"the greatest time of {of_input}": part.greatest}
     unit = resolution_in(identity)
     for what, instant in instants.items():
         if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:
@@ -244,22 +208,18 @@ def _about(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_columns(table: pa.Table) -> None:
-    """Refuse rows that are no windows.
-
-    Raises:
-        ValueError: Naming a column that is missing, or is not what it should be.
-    """
+    """Refuse rows that are not windows, by the name of a column."""
     for name in ROW_COLUMNS:
         if name not in table.column_names:
             raise ValueError(f"its rows have no column {name!r}")
     if len(set(table.column_names)) < table.num_columns:
         raise ValueError("two columns of its rows have one name")
     for field in table.schema:
-        kind = ROW_COLUMNS.get(field.name)
+        dtype = ROW_COLUMNS.get(field.name)
         if _SLOT.fullmatch(field.name) or field.name == "size":
-            kind = pa.int64()
-        if kind is not None and field.type != kind:
-            raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {kind}")
+            dtype = pa.int64()
+        if dtype is not None and field.type != dtype:
+            raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {dtype}")
         if field.name == "unretracted_panes" and not pa.types.is_list(field.type):
             raise ValueError(f"column 'unretracted_panes' of its rows is {field.type} and no list")
     for name in ("start", "end", "output_watermark"):
@@ -267,17 +227,12 @@ def _check_columns(table: pa.Table) -> None:
             raise ValueError(f"column {name!r} of its rows has nulls")
 
 
-def _least(deadlines: Sequence[int]) -> int | None:
-    least = int(np.min(deadlines, initial=NEVER))
-    return None if least == NEVER else least
-
-
 def _check_version(identity: Mapping[str, str]) -> None:
-    found = identity.get("layout version")
-    if found not in [str(it) for it in LAYOUTS]:
+    version = identity.get("layout version")
+    if version not in [str(layout) for layout in LAYOUTS]:
         raise StateError(
-            f"the state has layout version {found}, and this beamlike reads {read_layouts()}; open "
-            "it with the version of beamlike that the query runs with"
+            f"the state has layout version {version}, and this beamlike reads {read_layouts()}; "
+            "open it with the version of beamlike that the query runs with"
         )
 
 
@@ -308,8 +263,8 @@ def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[
         for table in (shard.of_keys for shard in shards if shard.of_keys is not None):
             keys = key_texts(table.columns[:-width], table.num_rows, in_bytes=in_bytes)
             fields = (column.to_pylist() for column in table.columns[-width:])
-            for key, *own in zip(keys.to_pylist(), *fields, strict=True):
-                clocks.append(KeyOfState(key, KeyClock(*own)))
+            for key, *clock in zip(keys.to_pylist(), *fields, strict=True):
+                clocks.append(KeyOfState(key, KeyClock(*clock)))
     except READ_ERRORS as error:
         raise StateError(f"the watermarks of keys are none: {error}") from error
     return clocks

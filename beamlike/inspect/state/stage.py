@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
+from beamlike.inspect.state.function_state import SavedFunction, Specs, saved_column
 from beamlike.inspect.state.keys import key_texts, row_sizes
 from beamlike.inspect.state.shard import ROW_COLUMNS, KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
@@ -19,7 +19,7 @@ from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.userstate.running import GC_DELAY
 from beamlike.model.session_merging import ENDED
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
 from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
@@ -72,12 +72,12 @@ class SavedStage:
     @cached_property
     def _latest(self) -> SavedShard:
         """The shard that stepped last. Others do not have later changes of the query yet."""
-        return max(self.shards, key=lambda shard: shard.at.clock)
+        return max(self.shards, key=lambda shard: shard.clocks.clock)
 
     @property
     def watermark(self) -> int:
         """The least input watermark of its shards (ms)."""
-        return min(shard.at.watermark for shard in self.shards)
+        return min(shard.clocks.watermark for shard in self.shards)
 
     @property
     def output_watermark(self) -> int:
@@ -100,9 +100,9 @@ class SavedStage:
         Or if it is not the trigger that these windows had.
         """
         text = self._latest.about.get("trigger", self.identity.get("trigger"))
-        found = SavedTrigger.known(text)
+        trigger = SavedTrigger.known(text)
         slots = {len(_numbered("t", shard.rows)) for shard in self.shards if shard.rows.num_rows}
-        return found if found is not None and slots <= {len(found.slots)} else None
+        return trigger if trigger is not None and slots <= {len(trigger.slots)} else None
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -169,12 +169,12 @@ class SavedStage:
     def _read(self) -> Mapping[int, Sequence[SavedFunction]]:
         """The same by the group of each shard that has windows, whose deadlines need it, too."""
         assert self.specs is not None, "it is a function"
-        found = {}
+        functions = {}
         for shard in self.shards:
             if shard.rows.num_rows:
                 blobs = shard.rows.column(saved_column(shard.rows.schema.names)).to_pylist()
-                found[shard.group] = list(map(self.specs.read, blobs))
-        return found
+                functions[shard.group] = list(map(self.specs.read, blobs))
+        return functions
 
     def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
         """What the trigger of a window waits for; None if its trigger is not known.
@@ -184,10 +184,8 @@ class SavedStage:
         """
         if self.trigger is None:
             return None
-        at = self.shards[self.numbers.index(row["shard"])].at
-        start, end = row["start"], row["end"]
-        window = GLOBAL_WINDOW if start is None else window_of(start, end)
-        now = Now(window, at.watermark, at.clock)
+        clocks = self.shards[self.numbers.index(row["shard"])].clocks
+        now = Now(saved_window(row["start"], row["end"]), clocks.watermark, clocks.clock)
         return self.trigger.view(row["finished"] or 0, row["values"], now)
 
     def _windows(self, shard: SavedShard, number: int) -> pa.Table:
@@ -199,6 +197,7 @@ class SavedStage:
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
         processing_timers = column["processing_timers"].combine_chunks()
         size = column.get("size", pa.nulls(count, pa.int64()))
+        panes = column.get("unretracted_panes", pa.nulls(count, pa.list_(pa.int64())))
         machine = ROW_COLUMNS.keys() | {"unretracted_panes", "size"}
         machine |= {*keys, *slots, *_numbered("d", rows)}
         table: dict[str, Any] = {
@@ -209,12 +208,12 @@ class SavedStage:
             **{name: column[name] for name in keys},
             "start": pa.array(start, mask=is_global).cast(TIME),
             "end": pa.array(end, mask=is_global).cast(TIME),
-            "closed": self._closed(rows),
+            "closed": _closed(rows),
             "new_elements": column["new_elements"],
             # End events count for more in a saved size.
             "size": pc.bit_wise_and(size, pa.scalar(ENDED - 1)),
             **{name: column[name] for name in ("timing", "index", "nonspeculative")},
-            "standing": _lengths(column.get("unretracted_panes"), count),
+            "standing": pc.list_value_length(panes).cast(pa.int64()),
             "hold": self._hold(shard, rows, end),
             "due_event": self._due(shard, rows, end),
             "due_clock": _first(processing_timers).cast(TIME),
@@ -232,15 +231,10 @@ class SavedStage:
         if lateness is None or withdrawn is None:
             return hold.cast(TIME)
         expiry = _expiry(end, lateness)
-        fires = (withdrawn != NEVER) & ~self._closed(rows) & (shard.at.watermark <= expiry)
+        fires = (withdrawn != NEVER) & ~_closed(rows) & (shard.clocks.watermark <= expiry)
         # A window that lives has not reached its expiry: a hold there holds nothing.
         correction = pa.array(withdrawn + lateness, mask=~fires | (withdrawn + lateness >= expiry))
         return pc.min_element_wise(hold, correction).cast(TIME)
-
-    @staticmethod
-    def _closed(rows: pa.Table) -> Bools:
-        finished: Bools = (whole(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
-        return finished
 
     @property
     def _allowed_lateness(self) -> int | None:
@@ -262,18 +256,18 @@ class SavedStage:
         if self.specs is not None:
             due = self._due_of_functions(self._read[shard.group], expiry, lateness)
             return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
-        due = np.where(expiry < shard.at.watermark, forgotten, expiry)
+        due = np.where(expiry < shard.clocks.watermark, forgotten, expiry)
         awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
-        if not self._has_trigger:
+        if "trigger" not in self._latest.about.keys() | self.identity.keys():
             # In a look-up they wait for the side input, whose watermark is another one.
             return pa.array(due + 1, mask=awaits | (due + 1 > last)).cast(TIME)
         due = np.where(awaits, np.minimum(due, end - 1), due)
+        watermark = shard.clocks.watermark
         for slot in () if self.trigger is None else self.trigger.marks:
             mark = whole(rows.column(f"t{slot}"))
-            waits = (mark != NOTHING) & (mark >= shard.at.watermark)
-            due = np.where(waits & (expiry >= shard.at.watermark), np.minimum(due, mark), due)
-        due = due + 1
-        return pa.array(due, mask=due > last).cast(TIME)
+            waits = (mark != NOTHING) & (mark >= watermark) & (expiry >= watermark)
+            due = np.where(waits, np.minimum(due, mark), due)
+        return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
 
     @staticmethod
     def _due_of_functions(functions: Sequence[SavedFunction], expiry: Ints, lateness: int) -> Ints:
@@ -285,14 +279,20 @@ class SavedStage:
             due[index] = min([int(due[index]), *timers, *turns])
         return due
 
-    @property
-    def _has_trigger(self) -> bool:
-        return "trigger" in self._latest.about or "trigger" in self.identity
-
 
 def _numbered(prefix: str, rows: pa.Table) -> list[str]:
     """The columns whose names are this prefix and a number."""
     return [name for name in rows.schema.names if name[:1] == prefix and name[1:].isdigit()]
+
+
+def _closed(rows: pa.Table) -> Bools:
+    finished: Bools = (whole(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
+    return finished
+
+
+def saved_window(start: int | None, end: int | None) -> Window:
+    """The window with these bounds (ms), as tables have them: none of the global one."""
+    return GLOBAL_WINDOW if start is None or end is None else window_of(start, end)
 
 
 def times_in_ms(table: pa.Table) -> pa.Table:
@@ -315,12 +315,6 @@ def milliseconds(text: str) -> int | None:
     """The number in words such as ``60000 ms``; None if they are no such words."""
     number = text.removesuffix(" ms")
     return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
-
-
-def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
-    if column is None:
-        return pa.nulls(count, pa.int64())
-    return pc.list_value_length(column.combine_chunks()).cast(pa.int64())
 
 
 def _first(lists: pa.ListArray) -> pa.Array:

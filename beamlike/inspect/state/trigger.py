@@ -28,9 +28,10 @@ class SavedTrigger:
         if len(nodes) > _NODES:
             raise TriggerError(f"a trigger of {len(nodes)} nodes has no bits in saved state")
         self.slots = [index for index, node in enumerate(nodes) if node.keeps_value]
-        self.marks = [slot for slot, at in enumerate(self.slots) if nodes[at].waits_for_watermark]
+        keeping = [nodes[index] for index in self.slots]
+        self.marks = [slot for slot, node in enumerate(keeping) if node.waits_for_watermark]
         """Which of the values are event times."""
-        self.instants = [slot for slot, at in enumerate(self.slots) if _is_instant(nodes[at])]
+        self.instants = [slot for slot, node in enumerate(keeping) if _is_instant(node)]
         """Which of the values are instants, of either time."""
 
     @classmethod
@@ -55,10 +56,10 @@ class SavedTrigger:
         counter = iter(range(64))
 
         def build(node: TriggerNode) -> TriggerState:
-            at = next(counter)
+            index = next(counter)
             subs = tuple(build(sub) for sub in node.subs)
             element = (_Unread(),) if node.keeps_element else ()
-            return TriggerState(bool(finished >> at & 1), kept.get(at), subs, element)
+            return TriggerState(bool(finished >> index & 1), kept.get(index), subs, element)
 
         return self._running.view(build(self._running), now)
 

@@ -65,7 +65,7 @@ class Target:
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Target]]:
     history = History()
-    history.started("q", "r", HIDDEN, at=0)
+    history.started("q", "r", HIDDEN, clock=0)
     view = PageServer(history)
     metrics = MetricsServer(lambda: f"# {HIDDEN}\n# EOF\n", 0, token=TOKEN)
     home = tmp_path_factory.mktemp("playground")

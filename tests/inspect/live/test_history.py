@@ -27,7 +27,7 @@ def test_nothing_is_known_before_a_query_starts() -> None:
 
 def test_a_query_starts_runs_and_stops() -> None:
     history = History()
-    history.started("q", "r", "sales", at=1_000)
+    history.started("q", "r", "sales", clock=1_000)
     assert shown(history) == [
         {
             "query": "q",
@@ -93,14 +93,14 @@ def test_a_query_starts_runs_and_stops() -> None:
         }
     ]
 
-    history.ended("q", "r", None, at=9_000)
+    history.ended("q", "r", None, clock=9_000)
     (query,) = shown(history)
     assert (query["state"], query["ended"], query["problem"]) == ("stopped", 9_000, None)
 
 
 def test_a_query_that_failed_says_why() -> None:
     history = History()
-    history.ended("q", "r", "Traceback\nbeamlike.errors.StateError: another plan\n", at=9_000)
+    history.ended("q", "r", "Traceback\nbeamlike.errors.StateError: another plan\n", clock=9_000)
     (query,) = shown(history)
     assert (query["state"], query["ended"]) == ("failed", 9_000)
     assert query["problem"] == {"kind": "StateError", "text": "another plan"}
@@ -158,7 +158,7 @@ def test_the_last_batches_are_kept_and_all_of_them_are_counted() -> None:
 def test_a_query_that_was_started_again_is_another_run() -> None:
     history = History()
     history.progressed(Progress.of(report(5, run="one")))
-    history.ended("the query", "one", None, at=1)
+    history.ended("the query", "one", None, clock=1)
     history.progressed(Progress.of(report(5, run="two")))
     newest, oldest = shown(history)
     assert (newest["run"], newest["state"], batches(newest)) == ("two", "running", [5])
@@ -167,18 +167,18 @@ def test_a_query_that_was_started_again_is_another_run() -> None:
 
 def test_a_query_without_a_name_has_the_beginning_of_its_id() -> None:
     history = History()
-    history.started("02b7e94c-7151-43fb-a3c6-84d7a1a7927a", "r", None, at=0)
+    history.started("02b7e94c-7151-43fb-a3c6-84d7a1a7927a", "r", None, clock=0)
     assert [it["name"] for it in shown(history)] == ["query 02b7e94c"]
 
 
 def test_runs_that_ended_first_are_forgotten_first_and_those_that_run_never() -> None:
     history = History(queries=3)
     for run in ("a", "b", "c"):
-        history.started("q", run, run, at=0)
-    history.ended("q", "b", None, at=1)
-    history.started("q", "d", "d", at=2)
+        history.started("q", run, run, clock=0)
+    history.ended("q", "b", None, clock=1)
+    history.started("q", "d", "d", clock=2)
     assert [it["run"] for it in shown(history)] == ["d", "c", "a"]
-    history.started("q", "e", "e", at=3)
+    history.started("q", "e", "e", clock=3)
     assert [it["run"] for it in shown(history)] == ["e", "d", "c", "a"]
 
 
@@ -187,21 +187,21 @@ def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_
 ):
     history = History(queries=2)
     for run in ("began first", "ended first"):
-        history.started("q", run, run, at=0)
-    history.ended("q", "ended first", None, at=1)
-    history.ended("q", "began first", None, at=2)
-    history.started("q", "new", "new", at=3)
+        history.started("q", run, run, clock=0)
+    history.ended("q", "ended first", None, clock=1)
+    history.ended("q", "began first", None, clock=2)
+    history.started("q", "new", "new", clock=3)
     assert [it["run"] for it in shown(history)] == ["new", "began first"]
 
 
 def test_each_change_has_another_version() -> None:
     history = History()
     versions = [history.version]
-    history.started("q", "r", None, at=0)
+    history.started("q", "r", None, clock=0)
     versions.append(history.version)
     history.progressed(Progress.of(report(0, query="q", run="r")))
     versions.append(history.version)
-    history.ended("q", "r", None, at=0)
+    history.ended("q", "r", None, clock=0)
     versions.append(history.version)
     assert versions == sorted(set(versions))
     assert history.snapshot()[0] == versions[-1]

@@ -97,7 +97,7 @@ def test_before_any_query_the_page_says_what_it_waits_for(shown: Open) -> None:
 
 def test_a_query_that_has_just_started_is_there_and_its_numbers_come_later(shown: Open) -> None:
     history = History()
-    history.started("q", "r", "sales", at=0)
+    history.started("q", "r", "sales", clock=0)
     page = shown(history)
     assert page.inner_text("#notice") == (
         "The query has started. Its numbers come with its first micro-batch."
@@ -112,7 +112,7 @@ def test_a_query_that_has_just_started_is_there_and_its_numbers_come_later(shown
 
 def test_all_numbers_of_a_query_stand_on_the_page(shown: Open) -> None:
     history = running({"hours": HOURS}, {"hours": HOURS | {"windows_open": 6}})
-    history.ended("the query", "r", None, at=1_767_225_661_000)  # so that no clock goes on
+    history.ended("the query", "r", None, clock=1_767_225_661_000)  # so that no clock goes on
     page = shown(history)
     assert page.inner_text("h2") == "sales stopped"
     assert facts(page) == {
@@ -252,7 +252,7 @@ def test_a_query_without_a_grouping_of_beamlikes_says_what_is_not_known(shown: O
 def test_a_query_that_failed_shows_why_and_what_was_known_last(shown: Open) -> None:
     history = running({"hours": HOURS})
     words = "Traceback\nbeamlike.errors.StateError: <b>another</b> plan\n  window: 1h\n\tat java"
-    history.ended("the query", "r", words, at=1_767_225_661_000)
+    history.ended("the query", "r", words, clock=1_767_225_661_000)
     page = shown(history)
     assert page.inner_text("h2") == "sales failed"
     assert page.inner_text("#problem") == (
@@ -272,7 +272,7 @@ def test_names_are_words_and_never_markup(shown: Open) -> None:
 def test_several_queries_are_chosen_by_keyboard_and_the_choice_outlives_a_reload(shown: Open):
     history = running({"hours": HOURS}, name="one", run="1")
     history.progressed(Progress.of(report(0, run="2", name="two")))
-    history.ended("the query", "2", None, at=0)
+    history.ended("the query", "2", None, clock=0)
     page = shown(history)
     buttons = page.locator("#queries button")
     assert buttons.all_inner_texts() == ["two: stopped", "one: running"]

@@ -138,7 +138,7 @@ def test_each_view_has_another_token(served: Served) -> None:
 def test_numbers_that_are_known_already_are_not_sent_again(served: Served) -> None:
     tag = served.ask("/data.json")[1]["ETag"]
     assert served.ask("/data.json", If_None_Match=tag)[::2] == (304, b"")
-    served.history.started("q", "r", "sales", at=0)
+    served.history.started("q", "r", "sales", clock=0)
     status, headers, _ = served.ask("/data.json", If_None_Match=tag)
     assert status == 200
     assert headers["ETag"] != tag

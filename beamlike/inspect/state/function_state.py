@@ -11,6 +11,7 @@ import pickle
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -73,18 +74,15 @@ PICKLED = "_pickled"
 """The end of the name of a column of pickles."""
 
 
-def held(row: Mapping[str, Any], kinds: Mapping[str, pa.DataType], *, unpickle: bool) -> Any:
+def held(row: Mapping[str, Any], dtypes: Mapping[str, pa.DataType], *, unpickle: bool) -> Any:
     """The accumulators of a window by the names of their columns, without their numbers.
 
-    Args:
-        row: The accumulator columns of the window.
-        kinds: Their types.
-        unpickle: Whether pickles are opened, which runs code that is in them. Otherwise their size
-            is shown, as ``pickled, 128 bytes``.
+    If it is to unpickle, pickles are opened, which runs code that is in them. Otherwise their size
+    is shown, as ``pickled, 128 bytes``.
     """
     return {
-        _name(name): _value(row[name], name, kind, unpickle=unpickle)
-        for name, kind in kinds.items()
+        _name(name): _value(row[name], name, dtype, unpickle=unpickle)
+        for name, dtype in dtypes.items()
     }
 
 
@@ -214,10 +212,11 @@ class Specs:
         saved = read_plain(blob)
         try:
             _, cells, timers, waiting = saved
+            by_turn = sorted(map(self._timer, timers.items()), key=attrgetter("at", "tag", "name"))
             return SavedFunction(
                 tuple(self._cell(name, cells[name]) for name in sorted(cells)),
-                tuple(sorted(map(self._timer, timers.items()), key=_turn)),
-                tuple(sorted(self.unit.to_ms(int(at)) for at, _ in waiting)),
+                tuple(sorted(by_turn, key=lambda timer: timer.domain != "event")),
+                tuple(sorted(self.unit.to_ms(int(instant)) for instant, _ in waiting)),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise StateError(
@@ -226,40 +225,39 @@ class Specs:
             ) from error
 
     def _cell(self, name: str, saved: Any) -> SavedCell:
-        kind, coders = self._spec(name)
+        state_kind, coders = self._spec(name)
+        coder = coders[-1]
         if isinstance(saved, bytes):
-            return SavedCell(name, kind, _read(coders[-1], saved), 1, len(saved))
+            return SavedCell(name, state_kind, _read(coder, saved), 1, len(saved))
         items = [*saved]
-        match kind:
-            case "map":
-                key_coder, coder = coders[0], coders[-1]
-                value = [(_read(key_coder, key), _read(coder, it)) for key, it in items]
-                size = sum(len(key) + len(it) for key, it in items)
-            case "ordered list":
-                value = [(int(at), _read(coders[-1], it)) for at, it in items]
-                size = sum(len(it) for _, it in items)
-            case _:
-                value = [_read(coders[-1], item) for item in items]
-                size = sum(map(_size, items))
-        return SavedCell(name, kind, value, len(items), size)
+        if state_kind == "map":
+            value = [(_read(coders[0], key), _read(coder, item)) for key, item in items]
+            size = sum(len(key) + len(item) for key, item in items)
+        elif state_kind == "ordered list":
+            value = [(int(instant), _read(coder, item)) for instant, item in items]
+            size = sum(len(item) for _, item in items)
+        else:
+            value = [_read(coder, item) for item in items]
+            size = sum(len(item) for item in items if isinstance(item, bytes))
+        return SavedCell(name, state_kind, value, len(items), size)
 
     def _spec(self, name: str) -> tuple[str | None, Sequence[str]]:
         """The kind of a state, and its coders in words: that of a map's keys first."""
         kinds = "|".join(_KINDS)
-        found = re.search(
+        spec = re.search(
             rf"(?:^|, ){re.escape(name)}: ({kinds}) (.*?)(?=, [^,]*: (?:{kinds}) |$)", self.states
         )
-        if found is None:
+        if spec is None:
             return None, ("",)
-        kind, rest = found.groups()
-        return kind, rest.split() if kind in ("map", "combined") else (rest,)
+        coders = spec[2].split() if spec[1] in ("map", "combined") else (spec[2],)
+        return spec[1], coders
 
     def _timer(self, item: tuple[Any, Any]) -> SavedTimer:
-        (name, tag), (at, output) = item
-        found = re.search(rf"(?:^|, ){re.escape(name)}: (WATERMARK|REAL_TIME)\b", self.timers)
-        domain = None if found is None else _DOMAINS[found[1]]
+        (name, tag), (target, output) = item
+        spec = re.search(rf"(?:^|, ){re.escape(name)}: (WATERMARK|REAL_TIME)\b", self.timers)
+        domain = None if spec is None else _DOMAINS[spec[1]]
         held = None if output is None else self.unit.to_ms(int(output))
-        return SavedTimer(str(name), str(tag), domain, self.unit.to_ms(int(at)), held)
+        return SavedTimer(str(name), str(tag), domain, self.unit.to_ms(int(target)), held)
 
 
 def saved_column(names: Sequence[str]) -> str:
@@ -271,14 +269,6 @@ def saved_column(names: Sequence[str]) -> str:
         "the windows of a function with states and timers have no column of states; the checkpoint "
         "is damaged: open a copy of it"
     )
-
-
-def _turn(timer: SavedTimer) -> tuple[Any, ...]:
-    return timer.domain != "event", timer.at, timer.tag, timer.name
-
-
-def _size(item: Any) -> int:
-    return len(item) if isinstance(item, bytes) else 0
 
 
 def _read(coder: str, blob: Any) -> Any:
