@@ -12,16 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason
-from beamlike.model.panes import Timing
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-)
 from beamlike.runtime import column_shard
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
@@ -117,11 +109,11 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
         "SlidingWindows",
     }
     assert {type(node) for s in strategies for node in s.trigger.walk()} == set(TRIGGERS)
-    assert {strategy.accumulation for strategy in strategies} == set(AccumulationMode)
-    assert {strategy.late_check for strategy in strategies} == set(LateCheck)
+    assert {strategy.accumulation for strategy in strategies} == set(bl.AccumulationMode)
+    assert {strategy.late_check for strategy in strategies} == set(bl.LateCheck)
     assert {case.scenario.aggregation for case in cases} == set(AGGREGATIONS)
     assert {DropReason.EXPIRED, DropReason.CLOSED} <= drops
-    assert {Timing.EARLY, Timing.ON_TIME, Timing.LATE} <= timings
+    assert {bl.Timing.EARLY, bl.Timing.ON_TIME, bl.Timing.LATE} <= timings
 
 
 @pytest.mark.nightly
@@ -140,11 +132,11 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
     common = {
         *triggers,
         *(f"trigger depth {depth}" for depth in (1, 2, 3)),
-        *(f"accumulation {mode.value}" for mode in AccumulationMode),
-        *(f"timestamp {combiner.value}" for combiner in TimestampCombiner),
-        *(f"closing {behavior.value}" for behavior in ClosingBehavior),
-        *(f"on time {behavior.value}" for behavior in OnTimeBehavior),
-        *(f"unchanged {what.value}" for what in Unchanged),
+        *(f"accumulation {mode.value}" for mode in bl.AccumulationMode),
+        *(f"timestamp {combiner.value}" for combiner in bl.TimestampCombiner),
+        *(f"closing {behavior.value}" for behavior in bl.ClosingBehavior),
+        *(f"on time {behavior.value}" for behavior in bl.OnTimeBehavior),
+        *(f"unchanged {what.value}" for what in bl.Unchanged),
         *(f"lateness {how}" for how in ("none", "some", "endless")),
         *("windows FixedWindows", "windows SlidingWindows", "windows GlobalWindows"),
         *("windows Sessions", "elements with windows"),
@@ -152,8 +144,8 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
         *(f"aggregate {part.name}" for part in PARTS),
     }
     rare = {
-        *(f"late check {check.value}" for check in LateCheck),
-        *(f"late check {check.value} of sessions" for check in LateCheck),
+        *(f"late check {check.value}" for check in bl.LateCheck),
+        *(f"late check {check.value} of sessions" for check in bl.LateCheck),
         *(f"windows Calendar{unit}" for unit in ("Days", "Weeks", "Months", "Years")),
         *("sessions max_duration", "sessions max_elements", "sessions merge_touching"),
         "sessions ends_with",
@@ -174,7 +166,10 @@ def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
     timings = Counter(pane.info.timing for pane in panes)
 
     assert min(drops[reason] for reason in (DropReason.EXPIRED, DropReason.CLOSED)) > 200
-    assert min(timings[timing] for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)) > 500
+    assert (
+        min(timings[timing] for timing in (bl.Timing.EARLY, bl.Timing.ON_TIME, bl.Timing.LATE))
+        > 500
+    )
     assert sum(pane.retraction for pane in panes) > 500
     assert sum(pane.info.index > 2 for pane in panes) > 200
 
@@ -221,7 +216,7 @@ def test_a_shard_that_forgets_holds_is_found_out(monkeypatch: pytest.MonkeyPatch
     # One element, and a move of a clock that brings it out with the wrong timestamp.
     assert [type(step) is Arrive for step in broken.case.script] == [True, False]
     assert [text.split(":")[0] for text in broken.differences] == ["missing", "unexpected"]
-    assert broken.case.strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW
+    assert broken.case.strategy.timestamp_combiner is not bl.TimestampCombiner.END_OF_WINDOW
 
 
 def too_late(index: Index) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import (
     TimeError,
     UnsupportedError,
@@ -26,24 +27,15 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterFirst,
-    AfterWatermark,
-    DefaultTrigger,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, MappingWindowFn, SlidingWindows
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.windowfns import MappingWindowFn
+from beamlike.model.windows import Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
 from tests.support.refusals import refusal
 
-W = IntervalWindow
-TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
+W = bl.IntervalWindow
+TENS, TWENTIES = bl.FixedWindows(10), bl.FixedWindows(20)
 
 
 def main(value: Any, timestamp: int, window: Window | None = None) -> Element:
@@ -118,7 +110,7 @@ def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_i
 
 
 def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> None:
-    machine = SideInputs(GlobalWindows(), GlobalWindows(), join="view")
+    machine = SideInputs(bl.GlobalWindows(), bl.GlobalWindows(), join="view")
 
     assert outputs(
         machine,
@@ -127,8 +119,8 @@ def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> Non
         AdvanceWatermark(5, side=MAX_TIMESTAMP),
         arrive(main("comes later", 7)),
     ) == [
-        (2, pane(GLOBAL_WINDOW, ("waits", []), 3)),
-        (3, pane(GLOBAL_WINDOW, ("comes later", []), 7)),
+        (2, pane(bl.GLOBAL_WINDOW, ("waits", []), 3)),
+        (3, pane(bl.GLOBAL_WINDOW, ("comes later", []), 7)),
     ]
 
 
@@ -202,14 +194,14 @@ def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_no_one_els
 @pytest.mark.parametrize(
     ("trigger", "ready_at"),
     [
-        (DefaultTrigger(), 20),
-        (AfterWatermark(early=AfterCount(5)), 20),
-        (Repeatedly(AfterFirst(AfterCount(5), AfterWatermark())), 20),
-        (Repeatedly(AfterCount(5)), MAX_TIMESTAMP),
+        (bl.DefaultTrigger(), 20),
+        (bl.AfterWatermark(early=bl.AfterCount(5)), 20),
+        (bl.Repeatedly(bl.AfterFirst(bl.AfterCount(5), bl.AfterWatermark())), 20),
+        (bl.Repeatedly(bl.AfterCount(5)), MAX_TIMESTAMP),
     ],
 )
 def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
-    trigger: Trigger, ready_at: int
+    trigger: bl.Trigger, ready_at: int
 ) -> None:
     machine = SideInputs(TENS, TWENTIES, side_trigger=trigger)
 
@@ -222,7 +214,7 @@ def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
 
 
 def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None:
-    machine = SideInputs(TENS, TENS, side_trigger=Repeatedly(AfterCount(5)))
+    machine = SideInputs(TENS, TENS, side_trigger=bl.Repeatedly(bl.AfterCount(5)))
 
     assert outputs(
         machine,
@@ -238,7 +230,7 @@ def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None
 
 def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_reported() -> None:
     machine = SideInputs(
-        TENS, TENS, side_trigger=Repeatedly(AfterCount(5)), side_allowed_lateness=7
+        TENS, TENS, side_trigger=bl.Repeatedly(bl.AfterCount(5)), side_allowed_lateness=7
     )
 
     assert outputs(
@@ -320,7 +312,7 @@ def test_what_waits_behind_the_output_watermark_does_not_take_it_back() -> None:
 
 
 def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
-    machine = SideInputs(SlidingWindows(10, 5), TENS)
+    machine = SideInputs(bl.SlidingWindows(10, 5), TENS)
 
     assert outputs(
         machine, arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))), arrive(main("a", 7))
@@ -340,7 +332,7 @@ def test_an_element_that_comes_in_a_window_looks_from_there() -> None:
 
 
 def test_elements_before_a_grouping_look_from_sessions_of_their_own() -> None:
-    machine = SideInputs(Sessions(10), TENS)
+    machine = SideInputs(bl.Sessions(10), TENS)
 
     assert outputs(
         machine, arrive(side(["tens"], W(10, 20))), arrive(main("a", 4), main("b", 5))
@@ -351,18 +343,18 @@ def test_elements_before_a_grouping_look_from_sessions_of_their_own() -> None:
 
 
 def test_an_element_that_has_no_window_vanishes() -> None:
-    machine = SideInputs(SlidingWindows(2, 10), TENS)
+    machine = SideInputs(bl.SlidingWindows(2, 10), TENS)
 
     assert outputs(machine, arrive(main("in a gap", 5)), AdvanceWatermark(MAX_TIMESTAMP)) == []
 
 
 def test_a_global_side_input_is_seen_until_the_end_of_time() -> None:
-    machine = SideInputs(TENS, GlobalWindows())
+    machine = SideInputs(TENS, bl.GlobalWindows())
 
     assert outputs(
         machine,
         arrive(main("waits", 3)),
-        arrive(side(["red"], GLOBAL_WINDOW)),
+        arrive(side(["red"], bl.GLOBAL_WINDOW)),
         AdvanceWatermark(END_OF_GLOBAL_WINDOW),
         arrive(main("years later", 3)),
         AdvanceWatermark(MAX_TIMESTAMP),
@@ -478,19 +470,19 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 
 
 def test_a_side_input_in_sessions_is_refused() -> None:
-    assert refusal(WindowingError, lambda: SideInputs(TENS, Sessions(10))).startswith(
+    assert refusal(WindowingError, lambda: SideInputs(TENS, bl.Sessions(10))).startswith(
         "Sessions is not allowed in side inputs"
     )
 
 
 def test_a_global_main_input_looks_into_a_global_side_input_only() -> None:
-    assert refusal(WindowingError, lambda: SideInputs(GlobalWindows(), TENS)).startswith(
+    assert refusal(WindowingError, lambda: SideInputs(bl.GlobalWindows(), TENS)).startswith(
         "Attempted to get side input window for GlobalWindow from non-global WindowFn"
     )
     assert outputs(
-        SideInputs(GlobalWindows(), GlobalWindows()),
-        arrive(main("a", 3), side(["red"], GLOBAL_WINDOW)),
-    ) == [(0, pane(GLOBAL_WINDOW, ("a", "red"), 3))]
+        SideInputs(bl.GlobalWindows(), bl.GlobalWindows()),
+        arrive(main("a", 3), side(["red"], bl.GLOBAL_WINDOW)),
+    ) == [(0, pane(bl.GLOBAL_WINDOW, ("a", "red"), 3))]
 
 
 def test_an_unknown_way_to_join_is_refused() -> None:
@@ -559,7 +551,7 @@ def test_the_watermark_of_the_side_input_does_not_go_back() -> None:
 
 
 def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refused() -> None:
-    class Sometimes(Trigger):
+    class Sometimes(bl.Trigger):
         """It fires when it likes."""
 
     assert "is not a trigger that beamlike knows" in refusal(
@@ -570,10 +562,10 @@ def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refus
 # -- window functions that raise -------------------------------------------------------------
 
 
-class Scaled(FixedWindows):
+class Scaled(bl.FixedWindows):
     """Windows of ten, by a time that is divided by what an element carries."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return super().assign(timestamp // value, value)
 
 
@@ -611,7 +603,7 @@ def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window
 class Before(MappingWindowFn):
     """Elements see the window of ten before their own."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return TENS.assign(timestamp)
 
     def side_window(self, main_window: Window) -> Window:
