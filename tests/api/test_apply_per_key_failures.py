@@ -315,8 +315,7 @@ def test_a_result_that_does_not_fit_is_refused(answer: Any, words: str) -> None:
 
     def job(views: Any) -> Any:
         returns = "n int, required string not null"
-        rows = stream(views)
-        return rows.apply_per_key("user", Answers(), returns, on_error="fail", **SMALL)
+        return stream(views).apply_per_key("user", Answers(), returns, on_error="fail", **SMALL)
 
     with QueryTest(job, VIEWS) as query, pytest.raises(UserFunctionError) as refused:
         query.send(view("ann", "12:00:00"))

@@ -85,14 +85,8 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     (
         event("a", "01:05"),
         {
-            "retractions": [
-                "a 1 | 01:00-01:10 EARLY 0 withdrawn",
-                "a 2 | 01:00-01:15 EARLY 0",
-            ],
-            "changelog": [
-                "a - | 01:00-01:10 delete",
-                "a 2 | 01:00-01:15 EARLY 0 upsert",
-            ],
+            "retractions": ["a 1 | 01:00-01:10 EARLY 0 withdrawn", "a 2 | 01:00-01:15 EARLY 0"],
+            "changelog": ["a - | 01:00-01:10 delete", "a 2 | 01:00-01:15 EARLY 0 upsert"],
             "upserts": ["a 2 | 01:00-01:15 EARLY 0 upsert session 01:00-01:10"],
             "only what differs": [
                 "a 1 | 01:00-01:10 EARLY 0 withdrawn",
@@ -144,10 +138,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
                 "a 4 | 01:00-01:30 ON_TIME 1",
                 "b 1 | 04:00-04:10 EARLY 0",
             ],
-            "changelog": [
-                "a 4 | 01:00-01:30 ON_TIME 1 upsert",
-                "b 1 | 04:00-04:10 EARLY 0 upsert",
-            ],
+            "changelog": ["a 4 | 01:00-01:30 ON_TIME 1 upsert", "b 1 | 04:00-04:10 EARLY 0 upsert"],
             "upserts": [
                 "a 4 | 01:00-01:30 ON_TIME 1 upsert session 01:00-01:10",
                 "b 1 | 04:00-04:10 EARLY 0 upsert session 04:00-04:10",
@@ -159,14 +150,8 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     (
         event("a", "01:25"),
         {
-            "retractions": [
-                "a 4 | 01:00-01:30 ON_TIME 1 withdrawn",
-                "a 5 | 01:00-01:35 LATE 0",
-            ],
-            "changelog": [
-                "a - | 01:00-01:30 delete",
-                "a 5 | 01:00-01:35 LATE 0 upsert",
-            ],
+            "retractions": ["a 4 | 01:00-01:30 ON_TIME 1 withdrawn", "a 5 | 01:00-01:35 LATE 0"],
+            "changelog": ["a - | 01:00-01:30 delete", "a 5 | 01:00-01:35 LATE 0 upsert"],
             "upserts": ["a 5 | 01:00-01:35 LATE 0 upsert session 01:00-01:10"],
             "only what differs": [
                 "a 4 | 01:00-01:30 EARLY 0 withdrawn",

@@ -31,14 +31,7 @@ def test_a_column_may_have_any_name(spark: Any, shown: Shown, name: str) -> None
         aggregate={f"sum of {name}": bl.sum(name), f"{name}.all": bl.collect(name)},
     )
 
-    assert panes.columns == [
-        name,
-        "window",
-        f"sum of {name}",
-        f"{name}.all",
-        "timestamp",
-        "pane",
-    ]
+    assert panes.columns == [name, "window", f"sum of {name}", f"{name}.all", "timestamp", "pane"]
     assert values_of(shown(panes), name, f"sum of {name}", f"{name}.all") == [[1, 2, [1, 1]]]
 
 

@@ -223,10 +223,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     )
     assert described(
         events.send(event("joe", "00:00", "a"), event("ben", "00:00", "x")), "user"
-    ) == [
-        "ben value ['x'] 00:00-00:00 at 00:00",
-        "joe value ['a'] 00:00-00:00 at 00:00",
-    ]
+    ) == ["ben value ['x'] 00:00-00:00 at 00:00", "joe value ['a'] 00:00-00:00 at 00:00"]
     assert described(events.send(event("joe", "05:00", "b")), "user") == [
         "joe tombstone 00:00-00:00 at 00:00",
         "joe value ['a', 'b'] 00:00-05:00 at 05:00",

@@ -59,8 +59,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
         "ann 2 | 00:00-01:00 ON_TIME 1",
         "eva 1 | 00:00-01:00 ON_TIME 0",
     ]
-    shown = [{**row, "dropped": row.get("dropped")} for row in sink.rows]
-    assert lines(shown) == [
+    assert lines([{**row, "dropped": row.get("dropped")} for row in sink.rows]) == [
         "ann 1 | 01:00-02:00 ON_TIME 0 last",
         "ann 3 | 00:00-01:00 LATE 2 last",
         "bob 1 | 01:00-02:00 ON_TIME 0 last",

@@ -76,10 +76,7 @@ def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock
         'dropped by hours, expired: {"user":"ann"} | timestamp 00:10, watermark 02:50, missed_ms '
         "3000001, window 00:00-01:00, count 1",
     ]
-    assert lines(third) == [
-        "ann 2 | 02:00-03:00 LATE 1",
-        "bob 2 | 03:00-04:00 ON_TIME 0",
-    ]
+    assert lines(third) == ["ann 2 | 02:00-03:00 LATE 1", "bob 2 | 03:00-04:00 ON_TIME 0"]
     # Spark keeps the number that the checkpoint has.
     assert {it["numShufflePartitions"] for (it,) in progress} == {int(partitions)}
 

@@ -164,8 +164,7 @@ def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
     for call in calls:
         with pytest.raises(ColumnError, match="a star among other things would take a hidden"):
             call()
-    named = orders.select(F.struct(*orders.columns).alias("row"))
-    assert named.columns == ["row"]
+    assert orders.select(F.struct(*orders.columns).alias("row")).columns == ["row"]
 
 
 def test_columns_that_the_output_would_overwrite_are_refused(orders: bl.Stream) -> None:
@@ -391,8 +390,7 @@ def test_streams_that_cannot_be_put_together_are_refused_in_words(
 def test_columns_called_as_those_of_a_pane_are_left_out_however_they_are_written(
     orders: bl.Stream, pays: bl.Stream
 ) -> None:
-    joined = bl.join(renamed(orders, "tags", "Window"), pays, ON, **SMALL)
-    assert joined.columns == [
+    assert bl.join(renamed(orders, "tags", "Window"), pays, ON, **SMALL).columns == [
         *("user", "at", "item", "paid", "euros", "window", "timestamp", "pane")
     ]
 
@@ -447,15 +445,13 @@ def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any, shown: Shown
         name: bl.stream(frame, timestamp="at").window(bl.Sessions(gap_of)).select("user", "page")
         for name, frame in {"visits": visits, "clicks": clicks}.items()
     }
-    together = bl.co_group(by_page, "user", window_input="page", **SMALL)
-    assert lines(shown(together.everything)) == [
+    assert lines(shown(bl.co_group(by_page, "user", window_input="page", **SMALL).everything)) == [
         "ann [fast] [slow] | 00:20-00:30:30 ON_TIME 0 last",
         "ann [slow] [fast] | 00:00-00:10 ON_TIME 0 last",
         "bob [] [fast] | 00:02-00:03 ON_TIME 0 last",
         "bob [fast] [] | 00:00-00:01 ON_TIME 0 last",
     ]
-    by_key = bl.co_group(by_page, "page", window_input="page", **SMALL)
-    assert lines(shown(by_key.everything)) == [
+    assert lines(shown(bl.co_group(by_page, "page", window_input="page", **SMALL).everything)) == [
         "fast [] [ann] | 00:09-00:10 ON_TIME 0 last",
         "fast [] [bob] | 00:02-00:03 ON_TIME 0 last",
         "fast [ann] [] | 00:20-00:21 ON_TIME 0 last",

@@ -26,8 +26,7 @@ def visit(key: str, time: str, page: str, v: int) -> Row:
 def bounded(spark: Any, *rows: Row) -> Any:
     """In one partition, so that rows arrive in this order."""
     values = [tuple(row.values()) for row in rows]
-    texts = spark.createDataFrame(values, "k string, at string, page string, v int")
-    return texts.coalesce(1)
+    return spark.createDataFrame(values, "k string, at string, page string, v int").coalesce(1)
 
 
 class SumBelowAHundred(SumOfTheLucky):
@@ -41,8 +40,7 @@ class SumBelowAHundred(SumOfTheLucky):
 
 def gap_of(page: str) -> str:
     """How long to wait after a page."""
-    gaps = {"film": "30 minutes", "news": "5 minutes", "odd": "soon"}
-    return gaps[page]
+    return {"film": "30 minutes", "news": "5 minutes", "odd": "soon"}[page]
 
 
 def gap_of_both(visit: tuple[str, int]) -> str:
@@ -233,8 +231,7 @@ def test_a_row_that_the_window_function_cannot_place_is_dropped(
 ) -> None:
     frame = bounded(spark, visit("ann", "00:01", "x", 13), visit("ann", "00:01", "x", 2))
     counts = {"n": bl.count()}
-    out = windowed(frame, window=Floors(), window_input="v", aggregate=counts)
-    assert lines(shown(out)) == [
+    assert lines(shown(windowed(frame, window=Floors(), window_input="v", aggregate=counts))) == [
         "ann 1 | 00:01-00:03 ON_TIME 0 last",
         'dropped by beamlike, failed: {"k":"ann","v":13} | timestamp 00:01, count 1, '
         "error Floors().assign raised LookupError: there is no such floor",
@@ -250,8 +247,7 @@ NONSENSE = (
 
 def test_a_row_whose_gap_is_nonsense_is_dropped(spark: Any, shown: Shown, lines: Lines) -> None:
     frame = bounded(spark, visit("ann", "00:01", "odd", 1), visit("ann", "00:01", "news", 2))
-    out = windowed(frame, window=bl.Sessions(gap_of), window_input="page")
-    assert lines(shown(out)) == [
+    assert lines(shown(windowed(frame, window=bl.Sessions(gap_of), window_input="page"))) == [
         "ann 1 2 | 00:01-00:06 ON_TIME 0 last",
         'dropped by beamlike, failed: {"k":"ann","page":"odd","v":1} | timestamp 00:01, '
         f"count 1, error {NONSENSE}",

@@ -197,10 +197,7 @@ def test_sessions_merge_unless_they_only_touch(spark: Any, shown: Shown) -> None
         [
             {
                 "k": "a",
-                "window": {
-                    "start": f"2013-01-01T{start}.000Z",
-                    "end": f"2013-01-01T{end}.000Z",
-                },
+                "window": {"start": f"2013-01-01T{start}.000Z", "end": f"2013-01-01T{end}.000Z"},
                 "all": collected,
                 "timestamp": f"2013-01-01T{latest}.000Z",
                 "pane": ONLY_PANE,

@@ -80,8 +80,7 @@ def results(spark: SparkSession, files: FileCache, contender: Contender) -> pa.T
         writer = panes.writeStream.format("parquet").option("path", str(home / "out"))
         writer = writer.option("checkpointLocation", str(home / "checkpoint"))
         writer.trigger(availableNow=True).start().awaitTermination()
-        written = spark.read.parquet(str(home / "out"))
-        return contender.comparable(written).toArrow()
+        return contender.comparable(spark.read.parquet(str(home / "out"))).toArrow()
 
 
 def refuse_unequal(one: tuple[str, pa.Table], other: tuple[str, pa.Table]) -> int:

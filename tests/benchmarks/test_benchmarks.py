@@ -264,8 +264,7 @@ def test_the_table_judges_medians_and_memory(bench: Any, monkeypatch: pytest.Mon
 
     assert said + "\n" == TABLE
     cells = [row.split() for row in TABLE.splitlines()]
-    ruled = [row.split() for row in said_with_rich.splitlines() if row.strip(" ─")]
-    assert ruled == cells
+    assert [row.split() for row in said_with_rich.splitlines() if row.strip(" ─")] == cells
     assert [each.fits for each in lines] == [True, True, False, True]
 
 
@@ -398,8 +397,7 @@ def test_the_cpu_seconds_of_this_process_and_of_those_below_it_are_counted(bench
     took = bench.workers.cpu_seconds() - before
     child.communicate(b"\n")
 
-    known = Path("/proc/self/stat").exists()
-    assert took.workers >= (0.5 if known else 0)
+    assert took.workers >= (0.5 if Path("/proc/self/stat").exists() else 0)
     assert took.driver >= 0
 
 

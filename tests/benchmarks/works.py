@@ -364,8 +364,7 @@ _RETRACTING: Final = 2.5
 
 
 def _empty(shape: Shape, *rows: float, retracts: bool = False) -> Contender:
-    query = empty_operators(shape, *rows, retracts=retracts)
-    return Contender("floor", "floor", query, shape)
+    return Contender("floor", "floor", empty_operators(shape, *rows, retracts=retracts), shape)
 
 
 _FEW: Final = 100_000
@@ -435,8 +434,7 @@ def _sums(results: DataFrame) -> DataFrame:
 
 
 def _sorted_lists(results: DataFrame) -> DataFrame:
-    values = F.array_join(F.sort_array("vs"), " ")
-    return results.select("key", "start", "end", values.alias("vs"))
+    return results.select("key", "start", "end", F.array_join(F.sort_array("vs"), " ").alias("vs"))
 
 
 def _without_late_keys(results: DataFrame) -> DataFrame:

@@ -133,5 +133,4 @@ def _end(built: Network, host: str) -> None:
 
 
 def _ip(*arguments: str) -> str:
-    ran = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True)
-    return ran.stdout
+    return subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True).stdout

@@ -132,10 +132,7 @@ def test_fields_that_begin_with_x_are_anyones(tmp_path: Path) -> None:
         (
             {
                 "type": "after_processing_time",
-                "transforms": [
-                    {"delay_ms": 7},
-                    {"align_to": {"period_ms": 10, "offset_ms": 3}},
-                ],
+                "transforms": [{"delay_ms": 7}, {"align_to": {"period_ms": 10, "offset_ms": 3}}],
             },
             bl.AfterProcessingTime(bl.Delay(7), bl.AlignTo(10, 3)),
         ),

@@ -37,8 +37,7 @@ def added(key: Any, value: Any, total: Any) -> Any:
 def both() -> kafka.KTable:
     grouped = kafka.group_by_key()
     streams = grouped.cogroup(added).cogroup(grouped, added)
-    windowed = streams.windowed_by(kafka.SessionWindows(10, 0))
-    return windowed.aggregate(lambda: 0, added)
+    return streams.windowed_by(kafka.SessionWindows(10, 0)).aggregate(lambda: 0, added)
 
 
 def growth(before: int, after: int) -> float:

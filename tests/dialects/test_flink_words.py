@@ -7,9 +7,7 @@ import pytest
 
 from beamlike.dialects import flink
 from beamlike.dialects.stages import Row
-from beamlike.errors import (
-    UserFunctionError,
-)
+from beamlike.errors import UserFunctionError
 from beamlike.model.combine import CombineFn, Count, Latest, Max, Sum
 from beamlike.model.windows import Window
 

@@ -290,8 +290,7 @@ def test_a_column_that_comes_back_otherwise_is_found_out(
         table = save(layout, *state)
         at = table.schema.get_field_index(column)
         field = table.schema.field(at)
-        zeros = pa.array([0] * table.num_rows).cast(field.type)
-        return table.set_column(at, field, zeros)
+        return table.set_column(at, field, pa.array([0] * table.num_rows).cast(field.type))
 
     monkeypatch.setattr(ColumnState, "save", careless)
 

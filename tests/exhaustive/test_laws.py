@@ -110,8 +110,7 @@ def test_a_restart_that_matters_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_longer_lateness_that_loses_something_is_found() -> None:
     # As if the shorter one had kept what it has dropped.
-    broken = broken_of(DEFAULT, LONGER, lambda row: row)
-    assert broken == set()
+    assert broken_of(DEFAULT, LONGER, lambda row: row) == set()
     never = WindowingStrategy(FixedWindows(10), allowed_lateness=0)
     kept = broken_of(never, LONGER, without("expired"))
     assert (Watermark(17), Arrive((0,))) in kept

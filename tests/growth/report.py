@@ -67,10 +67,7 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
         f"| {_megabytes(point.worker_mb)} | {_megabytes(point.jvm_mb)} |"
         for point in points
     ]
-    head = [
-        f"| {axis.along} | ms | from, to | worker, MB | Java, MB |",
-        "|---|---|---|---|---|",
-    ]
+    head = [f"| {axis.along} | ms | from, to | worker, MB | Java, MB |", "|---|---|---|---|---|"]
     line = straight(points)
     unit, name = (1000, "1,000 of them") if points[-1].at > 1000 else (1, "each")
     said = (

@@ -151,8 +151,7 @@ def table_of_restarts() -> dict[str, str]:
     """The first words of what happens, by what differs."""
     text = (Path(__file__).parents[2] / "docs" / "pages" / "operating.md").read_text("utf-8")
     _, _, rows = text.partition("| what differs at the next start | what happens |\n|---|---|\n")
-    found = re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M)
-    return dict(found)
+    return dict(re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M))
 
 
 def test_the_table_of_restarts_has_the_examples_of_these_tests() -> None:

@@ -188,8 +188,7 @@ def test_what_was_combined_before_it_could_be_judged_may_be_late_together() -> N
 def test_combined_sessions_merge_as_their_elements_would() -> None:
     plan = plan_of(WindowingStrategy(Sessions(10)), "n", "all")
     both = BothMachines(plan)
-    lifting = Lifting(plan.strategy, combine.Count())
-    assert lifting.lift([], 0) == ((), ())
+    assert Lifting(plan.strategy, combine.Count()).lift([], 0) == ((), ())
 
     both.step(combined(plan, [("k", 0, 12, 2, 2), ("k", 20, 30, 20, 1)]), watermark=0)
     both.step(combined(plan, [("k", 11, 21, 11, 1)]), watermark=0)

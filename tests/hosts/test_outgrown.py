@@ -288,10 +288,7 @@ def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
     out = stepped(plan_of_own(fn, columns), *slim)
 
     assert drops(out) == [("failed", 2, '{"key":"k","whole":1}', 1, why)]
-    assert panes(out, "total", "n") == [
-        ("b", 0, "ON_TIME", 1, 1),
-        ("k", 0, "ON_TIME", most - 3, 2),
-    ]
+    assert panes(out, "total", "n") == [("b", 0, "ON_TIME", 1, 1), ("k", 0, "ON_TIME", most - 3, 2)]
     with pytest.raises(UserFunctionError, match=r"key \('k',\); mend the function"):
         stepped(plan_of_own(fn, columns, on_error="fail"), *slim)
 

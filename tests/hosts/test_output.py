@@ -31,12 +31,7 @@ def test_a_dropped_element_is_json_whatever_its_values_are() -> None:
 
     assert json.loads(
         row["__beamlike"]["dropped"]["element"], parse_constant=lambda name: 1 / 0
-    ) == {
-        "user": "ann",
-        "speed": "NaN",
-        "speeds": [1.5, "-Infinity"],
-        "note": None,
-    }
+    ) == {"user": "ann", "speed": "NaN", "speeds": [1.5, "-Infinity"], "note": None}
     assert row["__beamlike"]["dropped"]["reason"] == "expired"
     assert row["__beamlike"]["dropped"]["missed_ms"] == 5
     assert (row["n"], row["pane"]) == (None, None)

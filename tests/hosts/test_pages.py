@@ -267,8 +267,7 @@ class Query(RuleBasedStateMachine):
         # What failed may come again, and what came of one shard may come of the other.
         first = self._next
         self._next += dice.choice([0, new])
-        come = [number for number in range(first, first + new) if number not in expected]
-        return gone, come
+        return gone, [number for number in range(first, first + new) if number not in expected]
 
 
 Query.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)

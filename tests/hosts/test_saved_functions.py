@@ -165,8 +165,7 @@ def at_rest(program: Program) -> SavedStage:
 
 def stage_of(store: DictStore) -> SavedStage:
     assert store.index is not None
-    shard = SavedShard.of(0, 0, {-1: store.index, **store.blobs})
-    return SavedStage("visits", 0, (shard,))
+    return SavedStage("visits", 0, (SavedShard.of(0, 0, {-1: store.index, **store.blobs}),))
 
 
 @pytest.mark.parametrize("number", range(40))

@@ -21,10 +21,7 @@ from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
-from tests.support.machines.laws import (
-    cut_bundles,
-    run_lazily,
-)
+from tests.support.machines.laws import cut_bundles, run_lazily
 
 law = settings(max_examples=examples(100), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)

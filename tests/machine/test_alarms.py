@@ -212,8 +212,7 @@ def test_an_alarm_at_the_clock_still_wakes_when_an_earlier_one_has_passed(play):
 
 
 def test_the_clock_visits_windows_in_their_order_and_not_in_that_of_their_arrival(play):
-    strategy = bl.WindowingStrategy(TEN, bl.Repeatedly(SOON))
-    assert play(strategy, [11, 1], AdvanceClock(6)) == [
+    assert play(bl.WindowingStrategy(TEN, bl.Repeatedly(SOON)), [11, 1], AdvanceClock(6)) == [
         "1 [0,10) EARLY #0/-1 first [1] @9",
         "1 [10,20) EARLY #0/-1 first [11] @19",
     ]

@@ -44,8 +44,7 @@ def test_an_advance_to_where_the_watermark_stands_changes_nothing(play):
 
 
 def test_without_lateness_the_end_of_the_window_is_its_expiry(play):
-    outputs = play(bl.WindowingStrategy(TEN), [5], AdvanceWatermark(10), [6])
-    assert outputs == [
+    assert play(bl.WindowingStrategy(TEN), [5], AdvanceWatermark(10), [6]) == [
         "1 [0,10) ON_TIME #0/0 first last [5] @9",
         "2 [0,10) dropped 6, expired by 1",
     ]
@@ -205,10 +204,7 @@ def test_only_the_first_element_of_a_pane_sets_the_target(play):
         AdvanceClock(11),
         AdvanceClock(12),
     )
-    assert outputs == [
-        "3 [0,10) EARLY #0/-1 first [1, 2] @9",
-        "6 [0,10) EARLY #1/-1 [3] @9",
-    ]
+    assert outputs == ["3 [0,10) EARLY #0/-1 first [1, 2] @9", "6 [0,10) EARLY #1/-1 [3] @9"]
 
 
 def test_an_aligned_arrival_stays_and_a_later_one_goes_to_the_next_mark(play):
@@ -242,8 +238,7 @@ def test_a_bundle_beyond_the_count_is_one_pane_and_the_count_starts_at_zero(play
 
 
 def test_always_fires_once_per_bundle(play):
-    outputs = play(bl.WindowingStrategy(TEN, bl.Always(), "accumulating"), [1, 2], [3])
-    assert outputs == [
+    assert play(bl.WindowingStrategy(TEN, bl.Always(), "accumulating"), [1, 2], [3]) == [
         "0 [0,10) EARLY #0/-1 first [1, 2] @9",
         "1 [0,10) EARLY #1/-1 [1, 2, 3] @9",
     ]
@@ -271,8 +266,7 @@ def test_an_element_in_two_windows_is_judged_by_each_of_them(play):
 
 def test_an_element_in_a_gap_between_windows_vanishes_and_is_no_drop(play):
     strategy = bl.WindowingStrategy(bl.SlidingWindows(5, period=10))
-    outputs = play(strategy, [4, 5, 9, 10], AdvanceWatermark(15))
-    assert outputs == [
+    assert play(strategy, [4, 5, 9, 10], AdvanceWatermark(15)) == [
         "1 [0,5) ON_TIME #0/0 first last [4] @4",
         "1 [10,15) ON_TIME #0/0 first last [10] @14",
     ]

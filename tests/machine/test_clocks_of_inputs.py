@@ -309,8 +309,7 @@ def furthest(
     """The watermarks of a stage and of its side input after a look, neither of which goes back."""
     watermark = max(watermark, reached[0])
     side = clocks.of_side(states, watermark, clock)
-    known = [mark for mark in (side, reached[1]) if mark is not None]
-    return watermark, max(known, default=None)
+    return watermark, max([mark for mark in (side, reached[1]) if mark is not None], default=None)
 
 
 @given(updates=st.lists(heard_from, max_size=10))

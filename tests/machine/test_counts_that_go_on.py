@@ -43,10 +43,7 @@ def test_elements_of_the_window_are_counted_and_not_those_of_the_pane() -> None:
     ]
     assert counted(
         bl.Repeatedly(bl.AfterCount(3)), at(1), at(2), at(3), at(4), at(5, 6, 7), at(8)
-    ) == [
-        (2, 3),
-        (4, 4),
-    ]
+    ) == [(2, 3), (4, 4)]
 
 
 def test_another_firing_does_not_begin_the_count_anew() -> None:

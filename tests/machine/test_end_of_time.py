@@ -20,8 +20,7 @@ def test_the_global_window_is_open_at_its_last_millisecond(play):
 
 def test_the_global_window_ends_a_day_before_time_does(play):
     strategy = WindowingStrategy(GlobalWindows())
-    outputs = play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6])
-    assert outputs == [
+    assert play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6]) == [
         f"1 global ON_TIME #0/0 first last [5] @{END_OF_GLOBAL_WINDOW}",
         "2 global dropped 6, expired by 1",
     ]
@@ -39,8 +38,7 @@ def test_lateness_without_end_lasts_until_the_global_window_ends(play):
 def test_the_last_fixed_window_is_cut_where_the_global_window_ends(play):
     start = END_OF_GLOBAL_WINDOW - END_OF_GLOBAL_WINDOW % 10
     strategy = WindowingStrategy(TEN)
-    outputs = play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP))
-    assert outputs == [
+    assert play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP)) == [
         f"1 [{start},{END_OF_GLOBAL_WINDOW + 1}) ON_TIME #0/0 first last "
         f"[{END_OF_GLOBAL_WINDOW}] @{END_OF_GLOBAL_WINDOW}"
     ]
@@ -66,8 +64,7 @@ WINDOWS = [
 def test_elements_of_the_last_day_get_the_last_windows_and_come_out_in_them(
     play, window_fn: WindowFn, bounds: list[tuple[int, int]]
 ):
-    outputs = play(WindowingStrategy(window_fn), [LAST, LAST + 1], [LAST_OF_ALL], TO_INFINITY)
-    assert outputs == [
+    assert play(WindowingStrategy(window_fn), [LAST, LAST + 1], [LAST_OF_ALL], TO_INFINITY) == [
         f"2 [{start},{end}) ON_TIME #0/0 first last [{LAST}, {LAST + 1}, {LAST_OF_ALL}] @{LAST}"
         for start, end in bounds
     ]

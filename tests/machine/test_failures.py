@@ -260,8 +260,7 @@ def test_the_elements_that_would_join_sessions_that_cannot_be_merged_are_dropped
     picky = Picky(("merge",), (18,))
     strategy = WindowingStrategy(Sessions(10), Never())
     # 9 and 12 would make one of [0, 10) and [18, 28); 2 belongs to the same plan; 40 does not.
-    outputs = play(strategy, [0, 18], [9, 2, 40], [20], END, combine=picky, on_error="drop")
-    assert outputs == [
+    assert play(strategy, [0, 18], [9, 2, 40], [20], END, combine=picky, on_error="drop") == [
         "1 [9,19) dropped 9, failed",
         "1 [2,12) dropped 2, failed",
         "3 [0,10) ON_TIME #0/0 first last [0] @9",
@@ -281,8 +280,7 @@ class Touchy(Sessions):
 
 
 def test_the_elements_whose_windows_the_plan_cannot_take_are_dropped(play):
-    strategy = WindowingStrategy(Touchy(10))
-    assert play(strategy, [0], [5, 7, 5], END, on_error="drop") == [
+    assert play(WindowingStrategy(Touchy(10)), [0], [5, 7, 5], END, on_error="drop") == [
         "1 [5,15) dropped 5, failed",
         "1 [5,15) dropped 5, failed",
         "2 [0,17) ON_TIME #0/0 first last [0, 7] @16",

@@ -55,8 +55,7 @@ def test_the_window_function_is_not_asked(play):
 
 
 def test_windows_that_come_with_elements_merge(play):
-    strategy = WindowingStrategy(Sessions(10))
-    assert play(strategy, arrive(given(5, 0, 40)), [39], END) == [
+    assert play(WindowingStrategy(Sessions(10)), arrive(given(5, 0, 40)), [39], END) == [
         "2 [0,49) ON_TIME #0/0 first last [5, 39] @48"
     ]
 
@@ -82,8 +81,7 @@ def test_bounded_sessions_that_a_grouping_has_merged_are_not_cut_again(play):
 
 
 def test_such_an_element_is_late_when_its_window_has_expired(play):
-    strategy = WindowingStrategy(TEN)
-    assert play(strategy, AdvanceWatermark(41), arrive(given(45, 0, 40))) == [
+    assert play(WindowingStrategy(TEN), AdvanceWatermark(41), arrive(given(45, 0, 40))) == [
         "1 [0,40) dropped 45, expired by 2"
     ]
 

@@ -49,8 +49,7 @@ def test_an_element_that_comes_before_its_window_ended_holds_it(play):
     strategy = bl.WindowingStrategy(
         TEN, bl.Repeatedly(bl.AfterCount(2)), "discarding", 20, timestamp_combiner="latest"
     )
-    outputs = play(strategy, [1], AdvanceWatermark(9), [3])
-    assert outputs == ["2 [0,10) EARLY #0/-1 first [1, 3] @3"]
+    assert play(strategy, [1], AdvanceWatermark(9), [3]) == ["2 [0,10) EARLY #0/-1 first [1, 3] @3"]
 
 
 def test_each_pane_is_stamped_by_what_it_added_also_when_accumulating(play):
@@ -66,8 +65,7 @@ def test_each_pane_is_stamped_by_what_it_added_also_when_accumulating(play):
 
 def test_a_key_that_holds_its_output_back_is_on_time_where_another_is_late(play):
     strategy = bl.WindowingStrategy(TEN, bl.Repeatedly(bl.AfterCount(2)), "discarding", 20)
-    outputs = play(strategy, {"a": [1]}, AdvanceWatermark(12), {"a": [3], "b": [3, 4]})
-    assert outputs == [
+    assert play(strategy, {"a": [1]}, AdvanceWatermark(12), {"a": [3], "b": [3, 4]}) == [
         "2 a: [0,10) ON_TIME #0/0 first [1, 3] @9",
         "2 b: [0,10) LATE #0/0 first [3, 4] @9",
     ]
@@ -104,8 +102,7 @@ def test_a_key_without_windows_has_promised_its_input_watermark():
 
 def test_a_closed_window_holds_nothing(play):
     strategy = bl.WindowingStrategy(TEN, bl.AfterCount(2), "discarding", 50)
-    outputs = play(strategy, [1, 2], AdvanceWatermark(25), [11, 12])
-    assert outputs == [
+    assert play(strategy, [1, 2], AdvanceWatermark(25), [11, 12]) == [
         "0 [0,10) EARLY #0/-1 first last [1, 2] @9",
         "2 [10,20) LATE #0/0 first last [11, 12] @19",
     ]

@@ -57,8 +57,7 @@ def test_a_firing_with_nothing_new_uses_no_index(play_in_both, accumulation, eve
     until = bl.AfterAll(bl.AfterProcessingTime(5), bl.AfterCount(3))
     repeats = strategy(TEN, bl.OrFinally(bl.DefaultTrigger(), until), accumulation, 100)
     # When the delay is over the trigger is asked, and the default trigger in it is still ready.
-    outputs = play_in_both(repeats, [1], [2], AdvanceWatermark(12), AdvanceClock(6), [3])
-    assert outputs == [
+    assert play_in_both(repeats, [1], [2], AdvanceWatermark(12), AdvanceClock(6), [3]) == [
         "2 [0,10) ON_TIME #0/0 first [1, 2] @1",
         f"4 [0,10) LATE #1/1 last {everything} @9",
     ]

@@ -316,10 +316,7 @@ def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
 
     assert outputs(
         machine, arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))), arrive(main("a", 7))
-    ) == [
-        (1, pane(W(5, 15), ("a", "twenty"), 7)),
-        (1, pane(W(0, 10), ("a", "ten"), 7)),
-    ]
+    ) == [(1, pane(W(5, 15), ("a", "twenty"), 7)), (1, pane(W(0, 10), ("a", "ten"), 7))]
 
 
 def test_an_element_that_comes_in_a_window_looks_from_there() -> None:
@@ -336,10 +333,7 @@ def test_elements_before_a_grouping_look_from_sessions_of_their_own() -> None:
 
     assert outputs(
         machine, arrive(side(["tens"], W(10, 20))), arrive(main("a", 4), main("b", 5))
-    ) == [
-        (1, pane(W(4, 14), ("a", "tens"), 4)),
-        (1, pane(W(5, 15), ("b", "tens"), 5)),
-    ]
+    ) == [(1, pane(W(4, 14), ("a", "tens"), 4)), (1, pane(W(5, 15), ("b", "tens"), 5))]
 
 
 def test_an_element_that_has_no_window_vanishes() -> None:

@@ -135,8 +135,7 @@ def test_what_comes_first_starts_everything_over(play_in_both):
     """``RepeatedlyStateMachineTest``: ``testRepeatedlyAfterFirstProcessingTime``, ``...Count``"""
     first = late(TEN, bl.Repeatedly(bl.AfterFirst(bl.AfterProcessingTime(15), FIVE)))
     clocks = [AdvanceClock(at) for at in (15, 16, 31, 32)]
-    outputs = play_in_both(first, [1], *clocks[:2], [2], [3, 4, 5, 6], [7], *clocks[2:])
-    assert outputs == [
+    assert play_in_both(first, [1], *clocks[:2], [2], [3, 4, 5, 6], [7], *clocks[2:]) == [
         "2 [0,10) EARLY #0/-1 first [1] @9",
         "4 [0,10) EARLY #1/-1 [2, 3, 4, 5, 6] @9",
         "7 [0,10) EARLY #2/-1 [7] @9",
@@ -198,8 +197,7 @@ def test_which_elements_make_a_trigger_fire(play_in_both, trigger: bl.Trigger, f
 def test_early_panes_and_an_empty_last_one(play_in_both):
     """``discarding_early_fixed``"""
     early = bl.WindowingStrategy(TEN, bl.AfterWatermark(early=TWO), "discarding")
-    outputs = play_in_both(early, [1, 2, 3], [4], [14], [5], [18], [6], AdvanceWatermark(100))
-    assert outputs == [
+    assert play_in_both(early, [1, 2, 3], [4], [14], [5], [18], [6], AdvanceWatermark(100)) == [
         "0 [0,10) EARLY #0/-1 first [1, 2, 3] @9",
         "3 [0,10) EARLY #1/-1 [4, 5] @9",
         "4 [10,20) EARLY #0/-1 first [14, 18] @19",

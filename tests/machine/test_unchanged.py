@@ -33,8 +33,7 @@ def test_by_default_an_unchanged_pane_takes_the_place_of_itself(play):
 
 
 def test_left_out_nothing_is_withdrawn_and_no_index_is_used(play):
-    outputs = play(greatest("omit"), [5], AdvanceWatermark(10), [3], [7], END, combine=Max())
-    assert outputs == [
+    assert play(greatest("omit"), [5], AdvanceWatermark(10), [3], [7], END, combine=Max()) == [
         "0 [0,10) EARLY #0/-1 first 5 @9",
         "3 [0,10) EARLY #0/-1 first withdrawn 5 @9",
         "3 [0,10) LATE #1/0 7 @9",

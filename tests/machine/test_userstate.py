@@ -229,8 +229,7 @@ def test_a_timer_may_set_itself_again_and_what_is_due_by_then_fires_in_its_place
 
 
 def test_a_timer_that_is_set_to_the_past_fires_after_the_elements_of_the_bundle():
-    late = machine(lateness=5)
-    assert ran(late, TO(8), arrive((1, sets(3)), (2, keeps("x")))) == [
+    assert ran(machine(lateness=5), TO(8), arrive((1, sets(3)), (2, keeps("x")))) == [
         (1, 3, ("event", "", 3, "x"))
     ]
 

@@ -27,8 +27,7 @@ PAGE: Final = Path(__file__).parents[2] / "docs/pages/types.md"
 def test_the_table_of_the_page_says_what_is_taken(spark: Any) -> None:
     seen = table(cells(spark), keys_taken(spark))
     page = PAGE.read_text()
-    said = page[page.index("| type | key |") :].partition("\n\n")[0].strip()
-    assert seen == said, f"\n{seen}"
+    assert seen == page[page.index("| type | key |") :].partition("\n\n")[0].strip(), f"\n{seen}"
 
 
 def test_results_have_the_types_of_spark(spark: Any) -> None:

@@ -434,8 +434,7 @@ def test_an_empty_pane_shows_the_identity_where_scio_fails() -> None:
 
 def test_an_empty_pane_shows_what_beam_shows_where_scio_does_too() -> None:
     strategy = bl.WindowingStrategy(bl.FixedWindows(10), EARLY)
-    shown = bl.report(strategy, Collect()).may_emit_empty_on_time
-    assert str(shown).endswith("; it shows []")
+    assert str(bl.report(strategy, Collect()).may_emit_empty_on_time).endswith("; it shows []")
 
 
 def test_an_accumulating_pane_without_news_shows_what_it_had() -> None:

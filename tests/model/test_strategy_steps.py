@@ -115,8 +115,7 @@ def test_an_old_lateness_needs_the_mode_as_soon_as_windows_end():
 
 
 def test_a_strategy_that_was_not_declared_has_said_everything():
-    strategy = bl.WindowingStrategy(HOUR).configured(trigger=FIVES)
-    assert strategy == bl.WindowingStrategy(HOUR, FIVES)
+    assert bl.WindowingStrategy(HOUR).configured(trigger=FIVES) == bl.WindowingStrategy(HOUR, FIVES)
 
 
 def test_what_was_said_makes_no_difference_between_strategies():
@@ -252,5 +251,4 @@ def test_a_function_of_the_value_is_not_judged_without_a_value():
     def gap_of(page: str) -> str:
         return "5 minutes" if page.startswith("film") else "1 minute"
 
-    strategy = start().configured(bl.Sessions(gap_of))
-    assert strategy.window_fn == bl.Sessions(gap_of)
+    assert start().configured(bl.Sessions(gap_of)).window_fn == bl.Sessions(gap_of)

@@ -196,8 +196,7 @@ def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
         .add_elements_at_time(9_223_372_036_000_000, "c")
         .advance_watermark_to_infinity()
     )
-    pipeline = beam.Pipeline()
-    assert values(pipeline | stream) == ["a", "b", "c"]
+    assert values(beam.Pipeline() | stream) == ["a", "b", "c"]
 
 
 def test_what_windows_a_collection_is_reported_of_in_the_words_of_beam() -> None:

@@ -173,11 +173,7 @@ def test_what_raises_may_be_dropped_and_its_changes_are_undone(run: Host) -> Non
     dropping = beam.ParDo(Sums()).with_on_error("drop")
     pipeline, sums = applied(dropping, 1, "raise", "coder", 2, "timer")
     found = run(pipeline.nodes)
-    assert came(found, sums) == [
-        *(("k", 1), ("k", 2)),
-        ("k", "sum", 3),
-        ("k", "end", 0, [1, 2]),
-    ]
+    assert came(found, sums) == [*(("k", 1), ("k", 2)), ("k", "sum", 3), ("k", "end", 0, [1, 2])]
     window = "[00:00:00, 00:01:00)"
     ours = [(*it[:5], it[5].partition(":")[0]) for it in lost(found)]
     place = ("Sums", "k", DropReason.FAILED, window)

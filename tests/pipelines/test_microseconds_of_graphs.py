@@ -55,8 +55,7 @@ def test_nothing_is_late_before_the_watermark_moves_and_what_is_late_is_by_a_mic
     minute = FixedWindows("1 minute")
     first = Arrive((("", Element(("a", 1), -(10**16))), ("", Element(("a", 2), 61 * SECOND))))
     steps = (first, AdvanceWatermark(121 * SECOND - 1), Arrive((("", Element(("a", 3), 61)),)))
-    values = [value for value, *_ in grouped(minute, worker, *steps)]
-    assert values == [[1], [2]]
+    assert [value for value, *_ in grouped(minute, worker, *steps)] == [[1], [2]]
 
 
 @pytest.mark.parametrize("unit", [MILLISECONDS, MICROSECONDS])

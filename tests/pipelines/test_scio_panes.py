@@ -195,8 +195,7 @@ def test_equal_elements_are_counted():
         .advance_watermark_to_infinity()
     )
     words = ScioContext().test_stream(stream)
-    counts = words.with_fixed_windows("1 minute", options=EARLY_AND_LATE).count_by_value()
-    assert panes(counts) == [
+    assert panes(words.with_fixed_windows("1 minute", options=EARLY_AND_LATE).count_by_value()) == [
         (("foo", 2), "00:00:59.999", "EARLY"),
         (("foo", 0), "00:00:59.999", "ON_TIME"),
         (("bar", 1), "00:00:59.999", "ON_TIME"),

@@ -253,14 +253,7 @@ def event_time_timer_ordering(p):
     pairs = [window.TimestampedValue(("k", number), number) for number in (3, 1, 2)]
     found = p | stream(*pairs).advance_watermark_to_infinity() | beam.ParDo(Ordered())
     assert_that(
-        found,
-        equal_to(
-            [
-                "3 1 2 timer 1",
-                "3 1 2 timer 1 timer 2",
-                "3 1 2 timer 1 timer 2 timer 3",
-            ]
-        ),
+        found, equal_to(["3 1 2 timer 1", "3 1 2 timer 1 timer 2", "3 1 2 timer 1 timer 2 timer 3"])
     )
 
 

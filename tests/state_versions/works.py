@@ -60,8 +60,7 @@ class Inbox:
 
     def rows(self, spark: Any) -> Any:
         """What is in it, as a stream, one file in a micro-batch."""
-        files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        return files.json(str(self.path))
+        return spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.path))
 
     def put(self, name: str, rows: Sequence[Row]) -> None:
         """Rows arrive together."""

@@ -222,8 +222,7 @@ def _keys_apart(case: Case) -> list[str] | None:
     apart, origin = keys_apart(case.script)
     if len(apart) == len(case.script):
         return None
-    outputs = run_in_memory(case.machine, apart).outputs
-    return _unlike(_at(origin, outputs), case.run.outputs)
+    return _unlike(_at(origin, run_in_memory(case.machine, apart).outputs), case.run.outputs)
 
 
 def _order_in_bundles(case: Case) -> list[str]:

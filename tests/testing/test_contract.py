@@ -452,8 +452,7 @@ def test_two_plans_with_one_result_are_found_out():
         bl.Merge((A, B), bl.IntervalWindow(0, 22)),
         bl.Merge((C, d), bl.IntervalWindow(0, 22)),
     )
-    broken = broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8, 12])
-    assert broken[-1] == (
+    assert broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8, 12])[-1] == (
         f"merge of {A}, {B}, {C}, {d}: two plans have the same result {bl.IntervalWindow(0, 22)}"
     )
 

@@ -172,11 +172,7 @@ def test_a_length_that_cannot_be_had_is_found_out():
 
 @pytest.mark.parametrize(
     "window_fn",
-    [
-        Sessions(10),
-        Sessions(by_length, max_duration=7),
-        SlidingWindows(10, period=3),
-    ],
+    [Sessions(10), Sessions(by_length, max_duration=7), SlidingWindows(10, period=3)],
     ids=str,
 )
 def test_the_lengths_of_the_window_functions_of_beamlike_are_right(window_fn):

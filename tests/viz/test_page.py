@@ -114,7 +114,7 @@ def test_each_step_is_reported_in_words():
         ["'tea' at 12:01:00 opens [12:00:00, 12:05:00)."],
         [
             "[12:00:00, 12:05:00) emits ON_TIME pane 0: ['tea'], by AfterWatermark[end of window]: "
-            "the watermark has reached 12:05:00.",
+            "the watermark has reached 12:05:00."
         ],
         [
             "'milk' at 12:04:00 goes into [12:00:00, 12:05:00).",
@@ -124,11 +124,11 @@ def test_each_step_is_reported_in_words():
         ],
         [
             "[12:00:00, 12:05:00) expires without a pane: nothing came since its last pane "
-            '(closing_behavior="fire_if_non_empty").',
+            '(closing_behavior="fire_if_non_empty").'
         ],
         [
             "'salt' at 12:04:30 is dropped: its window [12:00:00, 12:05:00) expired when the "
-            "watermark reached 12:15:00, its end plus the allowed lateness of 10m.",
+            "watermark reached 12:15:00, its end plus the allowed lateness of 10m."
         ],
         [],
     ]
@@ -282,11 +282,7 @@ def test_what_users_values_look_like_ends_no_script_and_starts_none():
     assert re.findall("[<>&\u2028\u2029]", data) == []
     assert [
         element["value"] for element in data_of(text)["scenarios"][0]["streams"][0]["elements"]
-    ] == [
-        repr(NASTY),
-        "'milk'",
-        "'salt'",
-    ]
+    ] == [repr(NASTY), "'milk'", "'salt'"]
     assert data_of(text)["scenarios"][0]["streams"][0]["key"] == repr(NASTY)
 
 

@@ -147,8 +147,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
         ),
         (),
     ]
-    clocks = [(m.watermark, m.clock, m.output_watermark) for m in recording.moments]
-    assert clocks == [
+    assert [(m.watermark, m.clock, m.output_watermark) for m in recording.moments] == [
         (MIN_TIMESTAMP, 0, MIN_TIMESTAMP),
         (MIN_TIMESTAMP, 10_001, MIN_TIMESTAMP),
         (60_000, 10_001, 60_000),

@@ -72,13 +72,7 @@ def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
         marks=(
             Mark(NOON + MINUTE, 0.0, "'tea'"),
             Mark(NOON + 4 * MINUTE, 2.0, "'milk'", Fate.LATE),
-            Mark(
-                NOON + 4 * MINUTE + 30_000,
-                4.0,
-                "'salt'",
-                Fate.DROPPED,
-                "expired, missed by 1ms",
-            ),
+            Mark(NOON + 4 * MINUTE + 30_000, 4.0, "'salt'", Fate.DROPPED, "expired, missed by 1ms"),
         ),
         lives=(Life(FIVE, 0.0, 3.5, End.EXPIRED),),
         boxes=(
@@ -193,11 +187,7 @@ def test_an_element_that_some_of_its_windows_refused_says_so() -> None:
     scene = stage(results, "k")
     (mark,) = scene.marks
     assert mark == Mark(
-        30_000,
-        1.0,
-        "1",
-        Fate.LATE,
-        "dropped from 1 of 2 windows: expired, missed by 1ms",
+        30_000, 1.0, "1", Fate.LATE, "dropped from 1 of 2 windows: expired, missed by 1ms"
     )
     assert scene.text() == (
         "key 'k'. 1 element, 1 late and taken, 0 dropped; 1 window, 0 panes. "
@@ -285,10 +275,7 @@ def test_a_session_whose_trigger_finished_stays_as_it_was_when_it_refuses_elemen
 def test_equal_elements_of_one_step_are_one_mark_with_their_number() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", 1), ("k", 1), ("k", 2))
     results = played(stream, window=bl.FixedWindows("1 minute"))
-    assert stage(results, "k").marks == (
-        Mark(10_000, 0.0, "1", count=2),
-        Mark(10_000, 0.0, "2"),
-    )
+    assert stage(results, "k").marks == (Mark(10_000, 0.0, "1", count=2), Mark(10_000, 0.0, "2"))
 
 
 def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:

@@ -127,10 +127,7 @@ def test_of_windows_that_were_merged_before_nothing_is_tried_and_the_text_says_s
 
     assert advice_for(merged, script) == [
         (DropReason.EXPIRED, untried),
-        (
-            DropReason.EXPIRED,
-            "Nothing would have saved it: the watermark is past the end of time.",
-        ),
+        (DropReason.EXPIRED, "Nothing would have saved it: the watermark is past the end of time."),
     ]
     assert advice_for(finishes.after_grouping(), script[:3]) == [(DropReason.CLOSED, untried)]
 

@@ -194,10 +194,13 @@ def test_a_grouping_after_a_grouping_and_states_by_key_take_instants(
             accumulation="discarding",
             allowed_lateness="0 s",
         )
-        days = stream.group(["gate", "day"], {"latest": bl.max("at")}, **SMALL)
-        return days.apply_per_key(
-            key="gate", fn=Latest(), returns="now timestamp, before timestamp", **SMALL
-        ).everything
+        return (
+            stream.group(["gate", "day"], {"latest": bl.max("at")}, **SMALL)
+            .apply_per_key(
+                key="gate", fn=Latest(), returns="now timestamp, before timestamp", **SMALL
+            )
+            .everything
+        )
 
     in_zone(zone)
     with QueryTest(job, TRIPS, host="spark", spark=spark) as query:

@@ -17,10 +17,7 @@ def play_akka(case: DialectCase) -> Player:
     bound = (
         {}
         if overflow is None
-        else {
-            "max_size": overflow["max_elements"],
-            "overflow_strategy": overflow["strategy"],
-        }
+        else {"max_size": overflow["max_elements"], "overflow_strategy": overflow["strategy"]}
     )
     flow = akka.SessionWindow(window["gap_ms"], checked_every=window["checked_every_ms"], **bound)
     run = flow.run()
