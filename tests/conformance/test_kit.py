@@ -225,9 +225,7 @@ def test_a_retraction_comes_before_the_pane_that_causes_it() -> None:
     ]
 
 
-def test_rows_of_a_system_are_compared_in_order_and_with_a_reason_only_where_one_is_stated() -> (
-    None
-):
+def test_rows_of_a_system_are_compared_in_order_and_with_a_reason_only_where_one_is_stated():
     rows = CASES["kafka-cogroup-joins-what-its-own-stream-has-not-closed"].document["expect"]
     without = [{**row, "reason": "another"} for row in rows]
 

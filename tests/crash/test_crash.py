@@ -183,9 +183,7 @@ def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
     ]
 
 
-def test_rows_without_a_key_are_in_the_order_of_the_keys_that_they_were_dropped_for(
-    crash: Any,
-) -> None:
+def test_rows_without_a_key_are_in_the_order_of_the_keys_that_they_were_dropped_for(crash: Any):
     def dropped(user: str, points: int) -> str:
         element = json.dumps({"user": user, "points": points})
         return json.dumps({"points": None, "dropped": {"element": element}})

@@ -249,9 +249,7 @@ def test_an_operator_without_a_window_option_goes_on_with_the_windows_of_the_one
     assert counts.process("late", 1_600) == []
 
 
-def test_a_late_pane_is_too_late_for_the_next_operator_because_it_has_the_begin_as_its_time() -> (
-    None
-):
+def test_a_late_pane_is_too_late_for_the_next_operator_because_it_has_the_begin_as_its_time():
     run = apex.WindowedOperator(None, apex.Sum(), AT_WATERMARK, allowed_lateness=0).run()
     run.process_watermark(900)
     run.end_batch()

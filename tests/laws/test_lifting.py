@@ -142,8 +142,6 @@ def test_late_elements_are_dropped_one_by_one_and_the_others_combined() -> None:
     ],
     ids=lambda it: str(it),
 )
-def test_what_needs_each_element_cannot_be_lifted(
-    strategy: bl.WindowingStrategy, needs: str
-) -> None:
+def test_what_needs_each_element_cannot_be_lifted(strategy: bl.WindowingStrategy, needs: str):
     with pytest.raises(WindowingError, match=needs):
         check_liftable(strategy)

@@ -282,9 +282,7 @@ def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
     assert shown == []
 
 
-def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it() -> (
-    None
-):
+def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it():
     machine = remembering(FixedWindows(10), picky, on_error="drop")
 
     out = effects(machine, arrive((-5, 1), (1, 2)), arrive((2, 3), (-1, 4), (4, 5)))

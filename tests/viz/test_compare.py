@@ -287,9 +287,7 @@ def test_the_picture_has_the_strategies_side_by_side_with_the_same_scales() -> N
     )
 
 
-def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
-    tmp_path: Path,
-) -> None:
+def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(tmp_path: Path):
     stream = TestStream().add_elements_at_time("00:00:00", ("joe", 1), ("ann", 2), ("ann", 3))
     compared = compare(
         stream.advance_watermark_to_infinity(),

@@ -628,9 +628,7 @@ def test_a_run_on_spark_is_explained_as_one_in_memory(spark: Any) -> None:
 # -- for any scenario ----------------------------------------------------------------------------
 
 
-def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_100_columns() -> (
-    None
-):
+def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_100_columns():
     mentioned: dict[str, int] = {}
     for seed in range(200):
         scenario = any_scenario(Random(f"explain:{seed}"))

@@ -127,9 +127,7 @@ def test_each_kind_has_a_colour_and_a_pattern_or_a_shape_of_its_own() -> None:
     assert ("r" in taken.attributes, "r" in dropped.attributes) == (True, False)
 
 
-def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_what_it_holds_to_its_firing() -> (
-    None
-):
+def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_what_it_holds_to_its_firing():
     picture = orders().figure()
     (frame,), panel = frames_of(picture), panel_of(orders())
     (line,) = panel.of("watermark")
@@ -410,9 +408,7 @@ def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
-def test_a_picture_in_no_folder_says_where_it_cannot_be_written(
-    tmp_path: Path, ending: str
-) -> None:
+def test_a_picture_in_no_folder_says_where_it_cannot_be_written(tmp_path: Path, ending: str):
     path = tmp_path / "missing" / f"scene.{ending}"
     with pytest.raises(EnvironmentProblem) as raised:
         figure(SCENE).save(path)

@@ -338,9 +338,7 @@ def test_a_run_without_elements_has_nothing_to_draw(script: tuple[ScriptStep, ..
     "timestamps", [(0,), (-9_223_372_036_854_775, 9_223_372_036_854_774), (5, 5), (0, 10**15)]
 )
 @pytest.mark.parametrize("width", [1, 77, 250])
-def test_no_line_is_longer_than_asked_whatever_the_scale(
-    timestamps: tuple[int, ...], width: int
-) -> None:
+def test_no_line_is_longer_than_asked_whatever_the_scale(timestamps: tuple[int, ...], width: int):
     elements = tuple(("key", Element(timestamp, timestamp)) for timestamp in timestamps)
     happened = run(
         WindowingStrategy(GlobalWindows(), Repeatedly(AfterCount(1))), Collect(), Arrive(elements)

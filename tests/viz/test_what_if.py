@@ -154,9 +154,7 @@ def test_a_lateness_with_which_a_function_raises_is_no_rescue() -> None:
         assert lost == [(2, "late")]
 
 
-def test_where_another_windowing_cannot_be_tried_the_text_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_another_windowing_cannot_be_tried_the_text_says_so(monkeypatch: pytest.MonkeyPatch):
     def refuse(*given: object) -> None:
         raise WindowingError("no such grouping")
 
