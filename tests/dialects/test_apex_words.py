@@ -10,6 +10,7 @@ import pytest
 from beamlike.dialects import apex
 from beamlike.dialects.stages import Row
 from beamlike.errors import StateError, UnsupportedError
+from tests.support.refusals import refusal
 
 AT_WATERMARK = apex.TriggerOption.at_watermark()
 AT_LATE = apex.TriggerOption().with_late_firings_at_every(1)
@@ -357,9 +358,7 @@ def test_a_checkpoint_that_no_one_vouches_for_is_not_opened(
         def __reduce__(self) -> tuple[Any, ...]:
             return Path.touch, (trace,)
 
-    with pytest.raises(StateError) as caught:
-        operator.recover(pickle.dumps(Bomb()))
-    assert str(caught.value) == (
+    assert refusal(StateError, lambda: operator.recover(pickle.dumps(Bomb()))) == (
         "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if you "
         "trust its author, call recover(checkpoint, unpickle=True)"
     )

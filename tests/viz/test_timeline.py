@@ -18,6 +18,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.timeline import LEGEND, text_timeline
+from tests.support.refusals import refusal
 
 TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)
 
@@ -432,8 +433,6 @@ def test_a_clock_that_began_elsewhere_is_reported_as_an_instant() -> None:
 
 @pytest.mark.parametrize("width", [None, "wide", 0, -5, 80.5])
 def test_a_width_is_a_number_of_characters(width: Any) -> None:
-    with pytest.raises(RecordingError) as refused:
-        text_timeline(Run((), ()), width)
-    assert str(refused.value) == (
+    assert refusal(RecordingError, lambda: text_timeline(Run((), ()), width)) == (
         f"timeline width must be a whole number of 1 or more, got {width!r}"
     )
