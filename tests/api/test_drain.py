@@ -8,13 +8,8 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-)
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
 from tests.support.queries.rows import Lines, MakeFeed, event
@@ -109,9 +104,9 @@ def test_groupings_that_follow_each_other_end_together(
 class Seen(beam.DoFn):
     """Shows what it has seen when a timer of event time fires, and at the end of the window."""
 
-    SEEN = BagStateSpec("seen", beam.coders.VarIntCoder())
-    LATER = TimerSpec("later", TimeDomain.WATERMARK)
-    RING = TimerSpec("ring", TimeDomain.REAL_TIME)
+    SEEN = userstate.BagStateSpec("seen", beam.coders.VarIntCoder())
+    LATER = userstate.TimerSpec("later", TimeDomain.WATERMARK)
+    RING = userstate.TimerSpec("ring", TimeDomain.REAL_TIME)
 
     def process(
         self,
@@ -125,15 +120,15 @@ class Seen(beam.DoFn):
         later.set(at + 600)
         ring.offset(3600).set_relative()
 
-    @on_timer(LATER)
+    @userstate.on_timer(LATER)
     def on_later(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
         yield ["later", sum(seen.read())]
 
-    @on_timer(RING)
+    @userstate.on_timer(RING)
     def on_ring(self) -> Any:
         yield ["rang", 0]
 
-    @on_window_expiration
+    @userstate.on_window_expiration
     def on_end(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
         yield ["end", sum(seen.read())]
 

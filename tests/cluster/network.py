@@ -67,12 +67,7 @@ class Network:
 
 @contextmanager
 def network(hosts: Sequence[str]) -> Iterator[Network]:
-    """Hosts that are there until the end of the block; what runs on them then is killed.
-
-    Raises:
-        NotHere: Namespaces are not allowed on this machine.
-        AssertionError: A process outlives its host.
-    """
+    """Hosts that are there until the end of the block; what runs on them then is killed."""
     if shutil.which("ip") is None:
         raise NotHere("the program ip is not installed: apt-get install iproute2")
     if os.geteuid() != 0:

@@ -40,11 +40,7 @@ class Measured:
 
 
 def measured(built: Cluster) -> list[Measured]:
-    """Run the job on one executor, on two and on three.
-
-    Raises:
-        AssertionError: It fails.
-    """
+    """Run the job on one executor, on two and on three."""
     times = []
     with benchmark_files() as files:
         source = files.of(Stream(EVENTS, EVENTS * 2 // 5, _BATCHES)).timed

@@ -200,11 +200,7 @@ def _address(log: Path) -> str:
 
 
 def run(kind: str, master: str) -> str:
-    """Try it; what was seen.
-
-    Raises:
-        AssertionError: It is not what it must be.
-    """
+    """Try it; what was seen."""
     with tempfile.TemporaryDirectory(prefix="beamlike-probe-") as made:
         home = Path(made)
         spark = builder_of(kind, master, home).getOrCreate()
@@ -228,11 +224,7 @@ def run(kind: str, master: str) -> str:
 
 
 def submit(master: str, package: str) -> str:
-    """The same by ``spark-submit``, as docs/pages/operating.md has it; what was seen.
-
-    Raises:
-        CalledProcessError: It failed.
-    """
+    """The same by ``spark-submit``, as docs/pages/operating.md has it; what was seen."""
     import pyspark
 
     spark_submit = Path(str(pyspark.__file__)).parent / "bin" / "spark-submit"

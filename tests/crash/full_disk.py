@@ -102,11 +102,7 @@ def fill_until_done(
     tell: Callable[[Kill], None],
     works: Sequence[str] = FULL_DISK,
 ) -> Round:
-    """Run some works over a feed, while a file system is full so many times at most.
-
-    Raises:
-        ChildFailed: A child failed by itself.
-    """
+    """Run some works over a feed, while a file system is full so many times at most."""
     files = len(list(feed.iterdir()))
     moments = deck(draw, MOMENTS_OF_IT)
     places = deck(draw, ["work", TEMPORARY])

@@ -87,9 +87,6 @@ def kill_until_done(
     """Run some works over a feed, with so many kills at most.
 
     Its folder keeps the kills and what each start found, so that it can be gone on with.
-
-    Raises:
-        ChildFailed: A child failed by itself.
     """
     home = plan.home
     files = len(list(plan.feed.iterdir()))

@@ -20,18 +20,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.column_state import ColumnState
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.state import StateLayout
-from tests.support.differential import (
-    EITHER_MACHINE,
-    KEYS,
-    LAWS,
-    Broken,
-    broken_laws,
-    broken_on_spark,
-    broken_streams,
-    case_of,
-    differences,
-    streams_of,
-)
+from tests.support import differential
 from tests.support.examples import examples
 from tests.support.generated.scenarios import AGGREGATIONS
 from tests.support.generated.shrinking import smallest
@@ -51,19 +40,19 @@ def test_every_law_holds_of_every_scenario() -> None:
     broken = [
         (broken_law.case.name, broken_law.law, broken_law.differences)
         for number in range(SCENARIOS)
-        for broken_law in broken_laws(case_of(SEED, number), applied)
+        for broken_law in differential.broken_laws(differential.case_of(SEED, number), applied)
     ]
 
     assert broken == []
     often = {law for law, count in applied.items() if count > SCENARIOS / 5}
-    assert often == LAWS.keys() - {EITHER_MACHINE}
+    assert often == differential.LAWS.keys() - {differential.EITHER_MACHINE}
 
 
 @pytest.mark.parametrize(
     "first",
     [
         pytest.param(index, marks=[pytest.mark.nightly] if index else [])
-        for index in range(0, STREAMS // KEYS, PASSES)
+        for index in range(0, STREAMS // differential.KEYS, PASSES)
     ],
 )
 def test_either_machine_says_and_remembers_after_each_step_what_memory_does(first: int) -> None:
@@ -71,7 +60,7 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
     broken = [
         (broken_stream.case.name, broken_stream.differences)
         for number in range(first, first + PASSES)
-        for broken_stream in broken_streams(streams_of(SEED, number))
+        for broken_stream in differential.broken_streams(differential.streams_of(SEED, number))
     ]
 
     assert broken == []
@@ -80,9 +69,9 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any) -> None:
-    cases = [case_of(SEED, number) for number in range(ON_SPARK)]
+    cases = [differential.case_of(SEED, number) for number in range(ON_SPARK)]
 
-    broken = broken_on_spark(cases, spark)
+    broken = differential.broken_on_spark(cases, spark)
 
     assert [(one.case.name, one.differences) for one in broken] == []
 
@@ -92,7 +81,7 @@ def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any
 
 @pytest.mark.nightly
 def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
-    cases = [case_of(SEED, number) for number in range(2_000)]
+    cases = [differential.case_of(SEED, number) for number in range(2_000)]
     strategies = [case.strategy for case in cases]
     effects = [output.effect for case in cases for output in case.run.outputs]
     drops = {effect.reason for effect in effects if isinstance(effect, Drop)}
@@ -120,13 +109,13 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
 def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
     """Each in so many of the 50,000 of the command: whoever loses one here, proves less."""
     found: Counter[str] = Counter()
-    for number in range(ALL_STREAMS // KEYS):
-        case = streams_of(SEED, number)
+    for number in range(ALL_STREAMS // differential.KEYS):
+        case = differential.streams_of(SEED, number)
         present = features_of(case.scenario)
         setting = any_setting_of_shards(case.dice("either machine"), case.strategy, case.script)
-        found.update(dict.fromkeys(present, KEYS))
-        found.update({f"aggregate {part.name}": KEYS for part in setting.plan.parts})
-        found["combined before they arrive"] += KEYS * setting.lift
+        found.update(dict.fromkeys(present, differential.KEYS))
+        found.update({f"aggregate {part.name}": differential.KEYS for part in setting.plan.parts})
+        found["combined before they arrive"] += differential.KEYS * setting.lift
 
     triggers = {f"trigger {kind.__name__}" for kind in TRIGGERS}
     common = {
@@ -159,7 +148,9 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
 @pytest.mark.nightly
 def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
     effects = [
-        output.effect for number in range(200) for output in streams_of(SEED, number).run.outputs
+        output.effect
+        for number in range(200)
+        for output in differential.streams_of(SEED, number).run.outputs
     ]
     drops = Counter(effect.reason for effect in effects if isinstance(effect, Drop))
     panes = [effect for effect in effects if not isinstance(effect, Drop)]
@@ -176,15 +167,15 @@ def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
 
 @pytest.mark.nightly
 def test_most_scenarios_have_outputs_and_many_have_a_long_history() -> None:
-    panes = [len(case_of(SEED, number).run.panes) for number in range(2_000)]
+    panes = [len(differential.case_of(SEED, number).run.panes) for number in range(2_000)]
 
     assert sum(count > 0 for count in panes) > 1_600
     assert sum(count > 5 for count in panes) > 800
 
 
 def test_a_number_is_a_scenario() -> None:
-    assert case_of(3, 14) == case_of(3, 14)
-    assert case_of(3, 14) != case_of(14, 3)
+    assert differential.case_of(3, 14) == differential.case_of(3, 14)
+    assert differential.case_of(3, 14) != differential.case_of(14, 3)
 
 
 # -- the laws can be broken --------------------------------------------------------------------
@@ -192,11 +183,11 @@ def test_a_number_is_a_scenario() -> None:
 SHARD = "the Spark shard emits what memory does"
 
 
-def first_broken(law: str) -> Broken:
+def first_broken(law: str) -> differential.Broken:
     for number in range(500):
-        case = case_of(SEED, number)
-        if found := differences(case, law):
-            return Broken(case, law, tuple(found))
+        case = differential.case_of(SEED, number)
+        if found := differential.differences(case, law):
+            return differential.Broken(case, law, tuple(found))
     raise AssertionError(f"nothing breaks the law: {law}")
 
 
@@ -240,9 +231,9 @@ def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatc
     assert set(moves) <= {AdvanceClock, AdvanceWatermark}
 
 
-def first_broken_streams() -> Broken:
+def first_broken_streams() -> differential.Broken:
     for number in range(50):
-        for broken in broken_streams(streams_of(SEED, number)):
+        for broken in differential.broken_streams(differential.streams_of(SEED, number)):
             return broken
     raise AssertionError("nothing breaks the law")
 
@@ -266,7 +257,7 @@ def test_a_worker_that_remembers_rows_of_another_state_is_found_out(
 ) -> None:
     monkeypatch.setattr(pages, "digest_of", lambda *blobs: "as always")
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +268,7 @@ def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(pages.SavedRows, "after", loyal)
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 @pytest.mark.parametrize("column", ["new_elements", "index", "end_timer_set", "output_watermark"])
@@ -294,7 +285,7 @@ def test_a_column_that_comes_back_otherwise_is_found_out(
 
     monkeypatch.setattr(ColumnState, "save", careless)
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 def test_a_law_that_raises_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,11 +76,7 @@ class Reader:
 
 
 def attempt(reader: Reader, data: bytes) -> bool:
-    """Have it read these bytes; whether it took them.
-
-    Raises:
-        Unexpected: It neither took nor properly refused them.
-    """
+    """Have it read these bytes; whether it took them."""
     try:
         reader.read(data)
     except BeamlikeError as refusal:

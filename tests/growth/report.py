@@ -88,11 +88,7 @@ def _short(ms: float) -> str:
 
 
 def draw(measured: Mapping[str, Sequence[Point]], note: str, path: Path) -> None:
-    """A panel for each axis: the time with its straight line, and the memory of a worker.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """A panel for each axis: the time with its straight line, and the memory of a worker."""
     from matplotlib.figure import Figure
 
     axes = [axis for axis in AXES if axis.name in measured]

@@ -268,12 +268,7 @@ def _flink(question: Question) -> dict[str, Any]:
 
 
 def outcomes(answer: Mapping[str, Any], steps_each: int) -> list[Outcome] | str:
-    """What an engine gives out for a question; a text if it cannot say it, or fails.
-
-    Args:
-        answer: Its answer, as in a document of results.
-        steps_each: How many steps an element has in its words.
-    """
+    """What an engine gives out for a question; a text if it cannot say it, or fails."""
     for field in ("unsupported", "error"):
         if field in answer:
             return f"{'fails' if field == 'error' else 'cannot be said'}: {answer[field]}"

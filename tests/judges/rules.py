@@ -42,12 +42,7 @@ def load_rules() -> list[dict[str, Any]]:
 
 
 def judge_rule(rule: Rule, answer: Mapping[str, Any]) -> RuleJudged:
-    """Whether an engine says of a rule what it states.
-
-    Args:
-        rule: Which.
-        answer: The engine's, as in a document of results.
-    """
+    """Whether an engine says of a rule what it states."""
     if "unsupported" in answer:
         return RuleJudged(rule["id"], "cannot", answer["unsupported"])
     if "answers" not in answer:

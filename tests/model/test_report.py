@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.machine.events import (
-    AdvanceClock,
-    AdvanceWatermark,
-    Bundle,
-    Drop,
-    DropReason,
-    Element,
-    Fired,
-    Pane,
-    Suppressed,
-)
+from beamlike.machine import events
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Sum
@@ -240,8 +230,8 @@ def broken_promises(shown: bl.StrategyReport, run: Run) -> list[object]:
     broken: list[object] = []
     for output in run.outputs:
         effect = output.effect
-        if isinstance(effect, Drop):
-            if effect.reason is DropReason.CLOSED and not shown.can_finish:
+        if isinstance(effect, events.Drop):
+            if effect.reason is events.DropReason.CLOSED and not shown.can_finish:
                 broken.append(output)
         elif effect.value == []:
             excused = (
@@ -254,7 +244,8 @@ def broken_promises(shown: bl.StrategyReport, run: Run) -> list[object]:
         broken += [
             happening
             for happening in fired
-            if isinstance(happening, Fired | Suppressed) and happening.by != "expiry of the window"
+            if isinstance(happening, events.Fired | events.Suppressed)
+            and happening.by != "expiry of the window"
         ]
     return broken
 
@@ -278,7 +269,7 @@ def test_who_can_finish_may_lose_data(random: Random):
 def test_who_does_not_need_the_clock_gives_the_same_panes_without_it(random: Random):
     strategy, script = any_strategy(random), any_script(random)
     machine = Grouping(strategy, Collect())
-    still = tuple(happens for happens in script if not isinstance(happens, AdvanceClock))
+    still = tuple(happens for happens in script if not isinstance(happens, events.AdvanceClock))
     with_clock = [(o.key, o.effect) for o in run_in_memory(machine, script).outputs]
     without = [(o.key, o.effect) for o in run_in_memory(machine, still).outputs]
     assert bl.report(strategy).needs_clock or with_clock == without
@@ -289,10 +280,10 @@ def test_the_streams_above_do_everything_that_a_report_can_rule_out():
     for seed in range(150):
         shown, run = played(Random(seed))
         effects = [output.effect for output in run.outputs]
-        empty = [e for e in effects if isinstance(e, Pane) and e.value == []]
+        empty = [e for e in effects if isinstance(e, events.Pane) and e.value == []]
         seen["silent"] += bool(shown.never_fires and effects)
         seen["closed"] += any(
-            isinstance(e, Drop) and e.reason is DropReason.CLOSED for e in effects
+            isinstance(e, events.Drop) and e.reason is events.DropReason.CLOSED for e in effects
         )
         seen["empty on time"] += any(pane.info.timing is bl.Timing.ON_TIME for pane in empty)
         seen["empty last"] += any(pane.info.timing is not bl.Timing.ON_TIME for pane in empty)
@@ -343,7 +334,11 @@ def kept(strategy: bl.WindowingStrategy, milliseconds: int) -> int:
     machine = Grouping(strategy, Collect())
     state, most = KeyState(), 0
     for now in range(1, milliseconds + 1):
-        for event in (AdvanceWatermark(now - 3), AdvanceClock(now), Bundle((Element(1, now),))):
+        for event in (
+            events.AdvanceWatermark(now - 3),
+            events.AdvanceClock(now),
+            events.Bundle((events.Element(1, now),)),
+        ):
             state, _ = machine.step(state, event)
         held = [len(machine.combine.extract(w.accumulator)) for w in state.windows.values()]
         most = max(most, len(held) + sum(held))

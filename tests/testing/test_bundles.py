@@ -9,14 +9,7 @@ from beamlike.model.combine import Collect
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
-from tests.support.machines.bundles import (
-    by_content,
-    final_contents,
-    is_patient,
-    keeps_contents,
-    keys_apart,
-    while_open,
-)
+from tests.support.machines import bundles
 from tests.support.machines.laws import cut_bundles
 
 PAIRS = (
@@ -34,13 +27,13 @@ COUNTS_THEN_WAITS = bl.AfterEach(
 def outputs_are_equal(strategy: bl.WindowingStrategy) -> bool:
     machine = Grouping(strategy, Collect())
     whole, pieces = (run_in_memory(machine, script).outputs for script in (PAIRS, SINGLES))
-    return by_content(pieces, ORIGIN) == by_content(whole, range(len(PAIRS)))
+    return bundles.by_content(pieces, ORIGIN) == bundles.by_content(whole, range(len(PAIRS)))
 
 
 def contents_are_equal(strategy: bl.WindowingStrategy) -> bool:
     machine = Grouping(strategy, Collect())
     whole, pieces = (run_in_memory(machine, script) for script in (PAIRS, SINGLES))
-    return final_contents(strategy, pieces) == final_contents(strategy, whole)
+    return bundles.final_contents(strategy, pieces) == bundles.final_contents(strategy, whole)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +50,7 @@ def contents_are_equal(strategy: bl.WindowingStrategy) -> bool:
 def test_cuts_show_in_the_panes_of_some_and_in_the_final_contents_of_fewer(
     strategy: bl.WindowingStrategy, patient: bool, keeps: bool
 ) -> None:
-    assert (is_patient(strategy), keeps_contents(strategy)) == (patient, keeps)
+    assert (bundles.is_patient(strategy), bundles.keeps_contents(strategy)) == (patient, keeps)
     assert (outputs_are_equal(strategy), contents_are_equal(strategy)) == (patient, keeps)
 
 
@@ -79,14 +72,14 @@ def test_cuts_show_in_the_panes_of_some_and_in_the_final_contents_of_fewer(
     ids=str,
 )
 def test_which_strategies_do_not_care(strategy: bl.WindowingStrategy, patient: bool, keeps: bool):
-    assert (is_patient(strategy), keeps_contents(strategy)) == (patient, keeps)
+    assert (bundles.is_patient(strategy), bundles.keeps_contents(strategy)) == (patient, keeps)
 
 
 def test_keys_apart_gives_each_key_a_step_and_says_where_it_was() -> None:
     one, two, three = (Element(value, 0) for value in range(3))
     script = (AdvanceWatermark(0), Arrive((("a", one), ("b", two), ("a", three))), Arrive(()))
 
-    assert keys_apart(script) == (
+    assert bundles.keys_apart(script) == (
         (AdvanceWatermark(0), Arrive((("a", one), ("a", three))), Arrive((("b", two),))),
         [0, 1, 1],
     )
@@ -99,7 +92,7 @@ def test_only_elements_of_open_windows_are_kept(watermark: int, kept: list[str])
     elements = (("a", Element("in time", 9)), ("a", Element("in time too", 10)))
     script: Script = (AdvanceWatermark(watermark), Arrive(elements))
 
-    _, left = while_open(script, bl.FixedWindows(10))
+    _, left = bundles.while_open(script, bl.FixedWindows(10))
 
     assert isinstance(left, Arrive)
     assert [element.value for _, element in left.elements] == kept
@@ -119,4 +112,4 @@ def test_final_contents_are_the_last_word_on_a_window(mode: str, contents: objec
     run = run_in_memory(Grouping(strategy, Collect()), SINGLES)
 
     assert len(run.panes) > 3
-    assert final_contents(strategy, run) == contents
+    assert bundles.final_contents(strategy, run) == contents

@@ -21,11 +21,7 @@ def can_be_unsteady() -> bool:
 
 
 def unsteady(home: Path) -> Mapping[str, str]:
-    """Settings of a session under which one of so many operations on its checkpoints fails.
-
-    Args:
-        home: The folder for what is compiled.
-    """
+    """Settings of a session under which one of so many operations on its checkpoints fails."""
     return {**_used(home), "spark.hadoop.beamlike.crash.fails.one.in": str(FAILS_ONE_IN)}
 
 

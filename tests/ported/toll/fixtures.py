@@ -4,22 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from toll.booth import (
-    ENTRY_TIMESTAMP,
-    EXIT_TIMESTAMP,
-    BoothDiagnosticRecord,
-    EntryPayload,
-    EntryRecord,
-    ExitPayload,
-    ExitRecord,
-    LicensePlate,
-    StatsRecord,
-    TollBoothDiagnostic,
-    TollBoothEntry,
-    TollBoothExit,
-    TollBoothId,
-    TollBoothStats,
-)
+from toll import booth, vehicle
 from toll.common import EPOCH, DeadLetter, DiagnosticRecord, Message, parse, written
 from toll.registration import (
     REGISTRATION_TIMESTAMP,
@@ -28,73 +13,73 @@ from toll.registration import (
     VehicleRegistration,
     VehicleRegistrationId,
 )
-from toll.vehicle import (
-    EXPIRED_TIMESTAMP,
-    ExpiredPayload,
-    ExpiredRecord,
-    TimesRecord,
-    TotalVehicleTimes,
-    VehiclesWithExpiredRegistration,
-)
 
-any_toll_booth_diagnostic = TollBoothDiagnostic(TollBoothId("1"), reason="any reason", count=1)
-any_toll_booth_diagnostic_record = BoothDiagnosticRecord(
+any_toll_booth_diagnostic = booth.TollBoothDiagnostic(
+    booth.TollBoothId("1"), reason="any reason", count=1
+)
+any_toll_booth_diagnostic_record = booth.BoothDiagnosticRecord(
     created_at=EPOCH,
     toll_booth_id=any_toll_booth_diagnostic.toll_booth_id.id,
     reason=any_toll_booth_diagnostic.reason,
     count=any_toll_booth_diagnostic.count,
 )
 
-_entry_payload = EntryPayload(
+_entry_payload = booth.EntryPayload(
     id="1", entry_time="2014-09-10T12:01:00Z", license_plate="JNB 7001", toll="7"
 )
-any_toll_booth_entry_message = Message(_entry_payload, {ENTRY_TIMESTAMP: _entry_payload.entry_time})
+any_toll_booth_entry_message = Message(
+    _entry_payload, {booth.ENTRY_TIMESTAMP: _entry_payload.entry_time}
+)
 invalid_toll_booth_entry_message = replace(
     any_toll_booth_entry_message, payload=replace(_entry_payload, id="")
 )
 toll_booth_entry_decoding_error = DeadLetter(
     data=invalid_toll_booth_entry_message.payload, error="Toll booth id is empty"
 )
-any_toll_booth_entry_record = EntryRecord(
+any_toll_booth_entry_record = booth.EntryRecord(
     id=_entry_payload.id,
     entry_time=parse(_entry_payload.entry_time),
     license_plate=_entry_payload.license_plate,
     toll=Decimal(_entry_payload.toll),
 )
-any_toll_booth_entry = TollBoothEntry(
-    id=TollBoothId(_entry_payload.id),
+any_toll_booth_entry = booth.TollBoothEntry(
+    id=booth.TollBoothId(_entry_payload.id),
     entry_time=parse(_entry_payload.entry_time),
     toll=Decimal(_entry_payload.toll),
-    license_plate=LicensePlate(_entry_payload.license_plate),
+    license_plate=booth.LicensePlate(_entry_payload.license_plate),
 )
 
-_exit_payload = ExitPayload(id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001")
-any_toll_booth_exit_message = Message(_exit_payload, {EXIT_TIMESTAMP: _exit_payload.exit_time})
+_exit_payload = booth.ExitPayload(
+    id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001"
+)
+any_toll_booth_exit_message = Message(
+    _exit_payload, {booth.EXIT_TIMESTAMP: _exit_payload.exit_time}
+)
 invalid_toll_booth_exit_message = replace(
     any_toll_booth_exit_message, payload=replace(_exit_payload, id="")
 )
 toll_booth_exit_decoding_error = DeadLetter(
     data=invalid_toll_booth_exit_message.payload, error="Toll booth id is empty"
 )
-any_toll_booth_exit_record = ExitRecord(
+any_toll_booth_exit_record = booth.ExitRecord(
     id=_exit_payload.id,
     exit_time=parse(_exit_payload.exit_time),
     license_plate=_exit_payload.license_plate,
 )
-any_toll_booth_exit = TollBoothExit(
-    id=TollBoothId(_exit_payload.id),
+any_toll_booth_exit = booth.TollBoothExit(
+    id=booth.TollBoothId(_exit_payload.id),
     exit_time=parse(_exit_payload.exit_time),
-    license_plate=LicensePlate(_exit_payload.license_plate),
+    license_plate=booth.LicensePlate(_exit_payload.license_plate),
 )
 
-any_toll_booth_stats = TollBoothStats(
-    id=TollBoothId("1"),
+any_toll_booth_stats = booth.TollBoothStats(
+    id=booth.TollBoothId("1"),
     total_toll=Decimal(7),
     count=1,
     first_entry_time=parse("2014-09-10T12:01:00.000Z"),
     last_entry_time=parse("2014-09-10T12:01:00.000Z"),
 )
-any_toll_booth_stats_record = StatsRecord(
+any_toll_booth_stats_record = booth.StatsRecord(
     created_at=EPOCH,
     id=any_toll_booth_stats.id.id,
     total_toll=any_toll_booth_stats.total_toll,
@@ -117,24 +102,24 @@ any_vehicle_registration_record = RegistrationRecord(id="2", license_plate="JNB 
 any_vehicle_registration_update = VehicleRegistration(
     id=VehicleRegistrationId(any_vehicle_registration_message.payload.id),
     registration_time=parse("2014-09-10T11:59:00Z"),  # before the entry
-    license_plate=LicensePlate("JNB 7001"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     expired=True,
 )
 any_vehicle_registration_history = VehicleRegistration(
     id=VehicleRegistrationId(any_vehicle_registration_record.id),
     registration_time=parse("2014-09-09T00:00:00.000Z"),  # the previous day
-    license_plate=LicensePlate("JNB 7001"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     expired=True,
 )
 
-any_total_vehicle_times = TotalVehicleTimes(
-    toll_booth_id=TollBoothId("1"),
-    license_plate=LicensePlate("JNB 7001"),
+any_total_vehicle_times = vehicle.TotalVehicleTimes(
+    toll_booth_id=booth.TollBoothId("1"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     entry_time=parse("2014-09-10T12:01:00.000Z"),
     exit_time=parse("2014-09-10T12:03:00.000Z"),
     duration=timedelta(seconds=120),
 )
-any_total_vehicle_times_record = TimesRecord(
+any_total_vehicle_times_record = vehicle.TimesRecord(
     created_at=EPOCH,
     toll_booth_id=any_total_vehicle_times.toll_booth_id.id,
     license_plate=any_total_vehicle_times.license_plate.number,
@@ -149,19 +134,19 @@ _REGISTRATION_ID = VehicleRegistrationId("1")
 
 def any_vehicle_with_expired_registration(
     id: VehicleRegistrationId = _REGISTRATION_ID,
-) -> VehiclesWithExpiredRegistration:
-    return VehiclesWithExpiredRegistration(
+) -> vehicle.VehiclesWithExpiredRegistration:
+    return vehicle.VehiclesWithExpiredRegistration(
         vehicle_registration_id=id,
-        license_plate=LicensePlate("JNB 7001"),
-        toll_booth_id=TollBoothId("1"),
+        license_plate=booth.LicensePlate("JNB 7001"),
+        toll_booth_id=booth.TollBoothId("1"),
         entry_time=parse(_EXPIRED_ENTRY_TIME),
     )
 
 
 def any_vehicle_with_expired_registration_record(
     created_at: datetime, id: str = "1"
-) -> ExpiredRecord:
-    return ExpiredRecord(
+) -> vehicle.ExpiredRecord:
+    return vehicle.ExpiredRecord(
         created_at=created_at,
         vehicle_registration_id=id,
         license_plate="JNB 7001",
@@ -172,15 +157,15 @@ def any_vehicle_with_expired_registration_record(
 
 def any_vehicle_with_expired_registration_message(
     created_at: datetime, id: str = "1"
-) -> Message[ExpiredPayload]:
-    payload = ExpiredPayload(
+) -> Message[vehicle.ExpiredPayload]:
+    payload = vehicle.ExpiredPayload(
         created_at=written(created_at),
         vehicle_registration_id=id,
         license_plate="JNB 7001",
         toll_booth_id="1",
         entry_time=_EXPIRED_ENTRY_TIME,
     )
-    return Message(payload, {EXPIRED_TIMESTAMP: written(created_at)})
+    return Message(payload, {vehicle.EXPIRED_TIMESTAMP: written(created_at)})
 
 
 entry_pubsub_dead_letter = DeadLetter(b"any entry payload", "any entry error")

@@ -8,11 +8,7 @@ __all__ = ["play_akka"]
 
 
 def play_akka(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     window, overflow = case.settings["window"], case.settings.get("overflow")
     bound = (
         {}

@@ -136,11 +136,7 @@ def _start(row: Row) -> Any:
 
 
 def play_kafka(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     if case.settings["window"]["type"] != "session":
         return _play_time_windows(case)
     table = _table(case)

@@ -242,11 +242,7 @@ def any_strategy(
 
 
 def patient_strategy(random: Random, *, gap_functions: bool = True) -> bl.WindowingStrategy:
-    """A strategy for which `tests.support.machines.bundles.is_patient` holds.
-
-    Args:
-        gap_functions: As for `any_window_fn`.
-    """
+    """A strategy for which `tests.support.machines.bundles.is_patient` holds."""
     window_fn = any_window_fn(random, gap_functions=gap_functions)
     if isinstance(window_fn, bl.Sessions):
         window_fn = bl.Sessions(window_fn.gap, merge_touching=window_fn.merge_touching)

@@ -31,11 +31,7 @@ def _safe(text: str) -> str:
 
 
 def page_with(table: str) -> None:
-    """Hold that the page has this table, between its marks; or write it.
-
-    Raises:
-        AssertionError: It has another one.
-    """
+    """Hold that the page has this table, between its marks; or write it."""
     page = PAGE.read_text(encoding="utf-8")
     before, mark, rest = page.partition("<!-- tables -->\n\n")
     found, end, after = rest.partition("\n<!-- end of tables -->")

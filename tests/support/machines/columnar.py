@@ -46,11 +46,7 @@ Step = tuple[list[Output], Mapping[Hashable, KeyState]]
 def run_in_columns(
     strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
 ) -> Run:
-    """A whole script.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
-    """
+    """A whole script."""
     steps = play_in_columns(strategy, script, combine)
     return Run(script, tuple(output for outputs, _ in steps for output in outputs))
 
@@ -64,9 +60,6 @@ def play_in_columns(
         strategy: Windows, trigger, lateness and pane rules.
         script: In each arrival, either all elements were combined before or none were.
         combine: `FIGURES`, or any other function, which is then called window by window.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
     """
     host = _Host(strategy, combine)
     for number, happens in enumerate(script):
@@ -86,9 +79,6 @@ def unlike_memory(
 
     What comes out is compared, and what is remembered but for the accumulators, which the panes
     tell of.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
     """
     memory = MemoryStage(Grouping(strategy, combine))
     steps = play_in_columns(strategy, script, combine)

@@ -46,24 +46,14 @@ class LiveStage:
         return self._stage.run
 
     def add(self, key: Hashable, value: Any, timestamp: InstantLike) -> tuple[Output, ...]:
-        """An element of ``key`` arrives now, a bundle of its own.
-
-        Raises:
-            TimeError: The timestamp cannot be read, or is the end of time.
-            UserFunctionError: A function of the user's raised, and that is to be reported.
-        """
+        """An element of ``key`` arrives now, a bundle of its own."""
         element = Element(value, instant_ms(timestamp, "timestamp"))
         if element.timestamp >= MAX_TIMESTAMP:
             raise TimeError(f"timestamp must lie before {MAX_TIMESTAMP} ms, got {timestamp!r}")
         return self.tick() + self._play(Arrive(((key, element),)))
 
     def advance_watermark(self, to: InstantLike) -> tuple[Output, ...]:
-        """The input watermark becomes ``to``.
-
-        Raises:
-            TimeError: The instant cannot be read.
-            WatermarkError: The watermark would go back.
-        """
+        """The input watermark becomes ``to``."""
         move = AdvanceWatermark(instant_ms(to, "watermark"))
         self._stage.check(move)  # before the clock is read: what that brings out must be returned
         return self.tick() + self._play(move)

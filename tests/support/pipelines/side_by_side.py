@@ -37,12 +37,7 @@ class Played:
     refused: Exception | None = None
 
     def check(self) -> None:
-        """Ask everything that was asserted.
-
-        Raises:
-            PaneAssertionError: Some of it does not hold.
-            TransformError: A function of the user's raised in this pipeline.
-        """
+        """Ask everything that was asserted."""
         __tracebackhide__ = True
         if self.refused is not None:
             raise self.refused
