@@ -26,12 +26,7 @@ _ENDS_WITHIN: Final = 20.0
 
 @attrs.frozen
 class Network:
-    """Hosts by name.
-
-    Attributes:
-        prefix: Of the names of their namespaces.
-        addresses: Of each host.
-    """
+    """Hosts by name."""
 
     prefix: str
     addresses: Mapping[str, str]

@@ -28,13 +28,7 @@ _LINES: Final = 9_000
 
 @attrs.frozen
 class Place:
-    """What each trial gets.
-
-    Attributes:
-        home: A folder of its own.
-        spark: The folder of Spark.
-        packed: Python for the hosts.
-    """
+    """What each trial gets."""
 
     home: Path
     spark: Path

@@ -54,14 +54,7 @@ class Unexpected(AssertionError):
 
 @attrs.frozen
 class Reader:
-    """A function of bytes that may refuse them.
-
-    Args:
-        name: What it reads.
-        read: Reads them.
-        seeds: Makes a few that are well-formed.
-        words: What is worth to be put in somewhere.
-    """
+    """A function of bytes that may refuse them."""
 
     name: str
     read: Callable[[bytes], object]

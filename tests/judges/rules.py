@@ -19,13 +19,7 @@ Rule = Mapping[str, Any]
 
 @attrs.frozen
 class RuleJudged:
-    """What an engine says of a rule.
-
-    Attributes:
-        id: Which rule.
-        word: Whether it says what the rule states.
-        detail: What it says instead, or why it cannot be asked.
-    """
+    """What an engine says of a rule."""
 
     id: str
     word: Literal["agrees", "differs", "cannot"]

@@ -98,14 +98,7 @@ def native_results(frame: Any, keys: Sequence[str], window: Windows, columns: An
 
 @attrs.frozen
 class Ask:
-    """A grouping of the rows.
-
-    Args:
-        make: From rows of the source to typed ones.
-        keys: The columns of the key.
-        window: The windows.
-        aggregate: What is computed.
-    """
+    """A grouping of the rows."""
 
     make: Callable[[Any], Any]
     keys: Sequence[str]

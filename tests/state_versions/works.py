@@ -48,11 +48,7 @@ class Work:
 
 
 class Inbox:
-    """The folder that a query reads.
-
-    Args:
-        home: Where it is.
-    """
+    """The folder that a query reads."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / "in"

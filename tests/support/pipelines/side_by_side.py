@@ -24,13 +24,7 @@ Build = Callable[[ScioContext], None]
 
 @attrs.frozen
 class Played:
-    """A pipeline that was played, with what was asserted of it.
-
-    Args:
-        pipeline: The pipeline.
-        outcome: What came out, or what its run ended with.
-        refused: What went wrong building it; then it was not played.
-    """
+    """A pipeline that was played, with what was asserted of it."""
 
     pipeline: TestPipeline
     outcome: PipelineRun | Exception | None = None
