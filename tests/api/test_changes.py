@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
-from tests.support.queries.rows import Lines, MakeFeed, Row
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import lines_in_order
 from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
@@ -163,7 +164,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
 
 
 @pytest.mark.nightly
-def test_sessions_grow_and_merge(feed: MakeFeed, lines_in_order: Lines) -> None:
+def test_sessions_grow_and_merge(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(each_way(events.frame, HOWS))
     for row, expected in STORY:

@@ -12,7 +12,8 @@ from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
-from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 from tests.support.refusals import refusal
 
 EVENTS = "user string, at timestamp, v int"
@@ -20,7 +21,7 @@ EVENTS = "user string, at timestamp, v int"
 
 @pytest.mark.spark
 def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
-    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path
 ) -> None:
     events = feed(EVENTS)
     hours = bl.windowed(
@@ -71,7 +72,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_groupings_that_follow_each_other_end_together(
-    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path
 ) -> None:
     from pyspark.sql import functions as F
 

@@ -10,7 +10,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
-from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +42,7 @@ HOURS: dict[str, Any] = {
 
 @pytest.mark.nightly
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
-    spark: Any, feed: MakeFeed, lines: Lines
+    spark: Any, feed: MakeFeed
 ) -> None:
     events = feed(EVENTS)
     events.start(bl.windowed(events.frame, **HOURS))

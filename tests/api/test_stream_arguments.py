@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, UnwiseStrategyWarning, WindowingError
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Shown
+from tests.support.queries.rows import SMALL, MakeFeed
+from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
@@ -46,7 +47,7 @@ def per_user(rows: bl.Stream) -> bl.Stream:
 # -- columns ---------------------------------------------------------------------------------
 
 
-def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: Shown, lines: Lines):
+def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream):
     for star in ("*", F.col("*"), F.expr("*")):
         more = orders.select(star, F.upper("item").alias("upper"))
         assert more.columns == ["user", "at", "item", "tags", "upper"]
@@ -60,7 +61,7 @@ def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: S
 
 
 def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reported(
-    orders: bl.Stream, shown: Shown, lines: Lines
+    orders: bl.Stream,
 ) -> None:
     by_user = per_user(orders)
     for column in ("items", F.col("items"), F.transform("items", lambda item: item)):
@@ -70,9 +71,7 @@ def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reporte
         assert lines(shown(again.everything)) == ["4 | 00:00-01:00 ON_TIME 0 last", DROPPED]
 
 
-def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
-    orders: bl.Stream, shown: Shown
-) -> None:
+def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(orders: bl.Stream):
     found = orders.explode("tags", "tags").select("item", "tags").rows
     rows = sorted((row["item"], str(row["tags"])) for row in shown(found))
     # The row whose time cannot be read is one of the data until a grouping judges it.
@@ -86,9 +85,7 @@ def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
 
 
 @pytest.mark.nightly
-def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(feed: MakeFeed):
     texts = feed("at timestamp, words array<string>")
     rows = bl.stream(texts.frame, timestamp="at", watermark="0 s").window(TEN)
     by_word = rows.explode("words", "word").group("word", {"n": bl.count()}, **SMALL)
@@ -419,9 +416,7 @@ JOINED = [
 @pytest.mark.parametrize(
     "read", [{"left": "page", "right": "place"}, {"left": ["page"], "right": "place"}]
 )
-def test_sessions_with_gaps_of_their_own_are_joined(
-    spark: Any, shown: Shown, lines: Lines, read: Any
-) -> None:
+def test_sessions_with_gaps_of_their_own_are_joined(spark: Any, read: Any) -> None:
     visits = spark.createDataFrame(VISITS, "user string, at string, page string")
     clicks = spark.createDataFrame(CLICKS, "user string, at string, place string")
     left, right = (
@@ -438,7 +433,7 @@ def test_sessions_with_gaps_of_their_own_are_joined(
     assert lines(shown(joined.everything)) == JOINED
 
 
-def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any, shown: Shown, lines: Lines):
+def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any):
     visits = spark.createDataFrame(VISITS, "user string, at string, page string")
     clicks = spark.createDataFrame(CLICKS, "user string, at string, page string")
     by_page = {

@@ -8,7 +8,8 @@ from pyspark.errors import PySparkException, StreamingQueryException
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.windows import Window
-from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
 from tests.support.sums import SumOfTheLucky
 
@@ -88,7 +89,7 @@ def windowed(frame: Any, **changes: Any) -> Any:
 # -- what they are given -----------------------------------------------------------------------
 
 
-def test_a_gap_depends_on_a_column(spark: Any, shown: Shown, lines: Lines) -> None:
+def test_a_gap_depends_on_a_column(spark: Any) -> None:
     frame = bounded(
         spark,
         visit("ann", "12:00", "film", 1),
@@ -104,9 +105,7 @@ def test_a_gap_depends_on_a_column(spark: Any, shown: Shown, lines: Lines) -> No
     ]
 
 
-def test_a_gap_depends_on_two_columns_one_of_which_is_the_key(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_gap_depends_on_two_columns_one_of_which_is_the_key(spark: Any) -> None:
     frame = bounded(
         spark,
         visit("ann", "12:00", "film", 40),
@@ -123,9 +122,7 @@ def test_a_gap_depends_on_two_columns_one_of_which_is_the_key(
     ]
 
 
-def test_a_column_is_given_as_it_is_whatever_an_aggregate_makes_of_it(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_column_is_given_as_it_is_whatever_an_aggregate_makes_of_it(spark: Any) -> None:
     frame = bounded(
         spark,
         visit("ann", "12:00", "7", 1),
@@ -165,9 +162,7 @@ def test_a_gap_that_depends_on_a_column_needs_to_know_which(spark: Any) -> None:
 # -- failures are dropped -----------------------------------------------------------------------
 
 
-def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(spark: Any) -> None:
     frame = bounded(
         spark,
         visit("ann", "00:01", "x", 1),
@@ -187,7 +182,7 @@ def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(
 
 
 @pytest.mark.nightly
-def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed, lines: Lines) -> None:
+def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed) -> None:
     visits = feed(VISITS)
     sessions = windowed(
         visits.frame, window=bl.Sessions("10 minutes"), watermark="0 s", name="visits"
@@ -209,9 +204,7 @@ def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed, lines: Lines) -
     assert sum(row.panes_on_time for row in counted) == 2
 
 
-def test_a_pane_without_a_result_is_dropped_with_the_number_of_its_rows(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_pane_without_a_result_is_dropped_with_the_number_of_its_rows(spark: Any) -> None:
     frame = bounded(
         spark,
         visit("ann", "00:01", "x", 60),
@@ -226,9 +219,7 @@ def test_a_pane_without_a_result_is_dropped_with_the_number_of_its_rows(
     ]
 
 
-def test_a_row_that_the_window_function_cannot_place_is_dropped(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_row_that_the_window_function_cannot_place_is_dropped(spark: Any) -> None:
     frame = bounded(spark, visit("ann", "00:01", "x", 13), visit("ann", "00:01", "x", 2))
     counts = {"n": bl.count()}
     assert lines(shown(windowed(frame, window=Floors(), window_input="v", aggregate=counts))) == [
@@ -245,7 +236,7 @@ NONSENSE = (
 )
 
 
-def test_a_row_whose_gap_is_nonsense_is_dropped(spark: Any, shown: Shown, lines: Lines) -> None:
+def test_a_row_whose_gap_is_nonsense_is_dropped(spark: Any) -> None:
     frame = bounded(spark, visit("ann", "00:01", "odd", 1), visit("ann", "00:01", "news", 2))
     assert lines(shown(windowed(frame, window=bl.Sessions(gap_of), window_input="page"))) == [
         "ann 1 2 | 00:01-00:06 ON_TIME 0 last",
@@ -272,9 +263,7 @@ def flat(spark: Any, **options: Any) -> Any:
     return together.group("k", LUCKY, window_input="page", **options).everything
 
 
-def test_a_row_of_one_input_that_its_own_window_function_cannot_place_is_dropped(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_row_of_one_input_that_its_own_window_function_cannot_place_is_dropped(spark: Any):
     assert lines(shown(flat(spark))) == [
         "ann 2 4 | 00:00-00:34 ON_TIME 0 last",
         'dropped by beamlike, failed: {"k":"ann","page":"odd","v":2} | timestamp 00:04, '

@@ -9,12 +9,6 @@ Row = dict[str, Any]
 MakeFeed = Callable[[str], Any]
 """The fixture ``feed``: makes a stream of files with these columns."""
 
-Shown = Callable[[Any], list[Row]]
-"""The fixture ``shown``: the rows of a bounded frame."""
-
-Lines = Callable[[list[Row]], list[str]]
-"""The fixtures ``lines`` and ``lines_in_order``: a row in words."""
-
 SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 
 
