@@ -77,10 +77,8 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
 
 
 def test_a_result_may_bear_the_name_of_its_column(spark: Any) -> None:
-    frame = spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00Z' at, 3 v")
-
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00Z' at, 3 v"),
         key="k",
         timestamp="at",
         window=bl.FixedWindows("1 hour"),
@@ -110,10 +108,8 @@ def test_the_event_time_may_be_the_key(spark: Any) -> None:
 
 
 def test_columns_that_no_one_asked_for_may_be_called_the_same(spark: Any) -> None:
-    frame = spark.sql("select 'a' k, timestamp '2020-01-01' at, 1 other, 2 other")
-
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, timestamp '2020-01-01' at, 1 other, 2 other"),
         key="k",
         timestamp="at",
         window=bl.FixedWindows("1 hour"),
@@ -132,10 +128,8 @@ def exact_case(spark: Any) -> Iterator[None]:
 
 @pytest.mark.usefixtures("exact_case")
 def test_where_case_matters_names_may_differ_by_it(spark: Any) -> None:
-    frame = spark.sql("select 'a' k, 'b' K, timestamp '2020-01-01' at")
-
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, 'b' K, timestamp '2020-01-01' at"),
         key=["k", "K"],
         timestamp="at",
         window=bl.FixedWindows("1 hour"),

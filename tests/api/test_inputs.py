@@ -235,8 +235,7 @@ def test_a_silent_query_advances_with_the_clock(feed: MakeFeed) -> None:
 @without_empty_batches
 def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(feed: MakeFeed) -> None:
     events = feed(EVENTS)
-    marked = events.frame.withWatermark("at", "90 seconds")
-    events.start(counted(marked, watermark=None).everything)
+    events.start(counted(events.frame.withWatermark("at", "90 seconds"), watermark=None).everything)
     assert events.send(event("a", "00:01:00"), event("b", "00:11:29.999")) == []
     assert lines(events.send(event("b", "00:11:30"))) == ["a 1 | 00:00-00:10 ON_TIME 0 last"]
 

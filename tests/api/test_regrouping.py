@@ -228,8 +228,7 @@ def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(bounded: Any, 
 
 
 def test_panes_that_repeat_others_can_look_up(feed: MakeFeed, streaming: Any) -> None:
-    panes = counted(streaming, **SPECULATIVE)
-    found = bl.look_up(panes, known(feed(HITS).frame), on="user")
+    found = bl.look_up(counted(streaming, **SPECULATIVE), known(feed(HITS).frame), on="user")
     assert found.columns == ["user", "window", "n", "at", "there", "timestamp", "pane"]
     in_all(found.where("pane.is_last"))
 

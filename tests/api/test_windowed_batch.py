@@ -133,9 +133,8 @@ def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -
 def test_event_time_may_be_any_kind_of_time(spark: Any, kind: str) -> None:
     # Without a zone, they are read in that of the session.
     with session_zone(spark, "UTC"):
-        frame = spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at")
         panes = bl.windowed(
-            frame,
+            spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at"),
             key="k",
             timestamp="at",
             window=bl.FixedWindows("1 hour"),

@@ -76,9 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def failure_of(table_format: Format, trial: str, python: Path, jars: str) -> str:
     """What went wrong in a trial; empty if it holds."""
     with tempfile.TemporaryDirectory(prefix="beamlike-catalogs-") as home:
-        command = [python, "-m", "tests.catalogs.trials", table_format.name, trial, home]
         ran = subprocess.run(
-            command,
+            [python, "-m", "tests.catalogs.trials", table_format.name, trial, home],
             cwd=ROOT,
             env=os.environ | {"BEAMLIKE_JARS": jars, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,

@@ -85,14 +85,13 @@ def test_a_partition_whose_files_are_damaged_is_named_and_the_others_are_shown(
 ) -> None:
     def query(rows: Any) -> Any:
         hours = bl.FixedWindows("1 hour")
-        counted = {"n": bl.count()}
         return bl.windowed(
             rows,
             key="user",
             timestamp="at",
             watermark="1 hour",
             window=hours,
-            aggregate=counted,
+            aggregate={"n": bl.count()},
             shards=8,
         )
 

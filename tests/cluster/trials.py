@@ -292,8 +292,7 @@ def full_disk(place: Place) -> str:
     """The disk of a worker for Spark's own files is full for a while."""
     small = place.home / "small"
     small.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=260m", "beamlike", small]
-    subprocess.run(command, check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=260m", "beamlike", small], check=True)
     try:
         with _trial(place, {WORKERS[0]: small}) as trial:
             settings = {

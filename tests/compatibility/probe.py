@@ -64,9 +64,8 @@ def panes_of(spark: Any, home: Path) -> tuple[list[tuple[Any, ...]], dict[str, i
 
     inbox = home / "in"
     inbox.mkdir()
-    events = spark.readStream.schema("k string, at string").json(str(inbox))
     sessions = bl.windowed(
-        events,
+        spark.readStream.schema("k string, at string").json(str(inbox)),
         key="k",
         timestamp="at",
         watermark="0 seconds",

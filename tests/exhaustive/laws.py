@@ -43,8 +43,7 @@ def times_of(stream: Stream) -> list[int]:
 
 def _broken(reached: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
     if sentences:
-        stream = reached.streams[at]
-        yield Difference(reached.strategy, stream, law, sentences=tuple(sentences))
+        yield Difference(reached.strategy, reached.streams[at], law, sentences=tuple(sentences))
 
 
 # -- where elements are --------------------------------------------------------------------------

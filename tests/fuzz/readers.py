@@ -132,8 +132,7 @@ def _scenario(data: bytes) -> None:
 
 def _results(data: bytes) -> None:
     try:
-        text = data.decode("utf-8-sig")
-        read_results(read_json(text, "results.json"), "results.json")
+        read_results(read_json(data.decode("utf-8-sig"), "results.json"), "results.json")
     except (FormatError, UnicodeDecodeError) as error:
         raise TranscriptError(str(error)) from None
 

@@ -242,8 +242,7 @@ def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str)
 
 
 def test_several_columns_are_inputs_of_one_aggregate_and_identity_names_them() -> None:
-    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(100)))
-    reported = plan.identity["aggregates"]
+    reported = plan_of(bl.WindowingStrategy(bl.FixedWindows(100))).identity["aggregates"]
     assert "text_top_by=RankedBy(n=2, smallest=False) of text string and whole int64" in reported
     assert "spread=Spread() (accumulator struct<low: bigint, high: bigint>) of " in reported
     assert "any=Spread() (accumulator pickled) of " in reported

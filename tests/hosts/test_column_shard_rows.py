@@ -133,9 +133,7 @@ def test_elements_with_and_without_a_window_arrive_together() -> None:
     plain = table(Row(50, whole=4), Row(51, "b", whole=5))
 
     both.step(plain, given, watermark=0)
-    out = both.step(watermark=100)
-
-    assert panes(out, "n", "all") == [
+    assert panes(both.step(watermark=100), "n", "all") == [
         ("b", 51, "ON_TIME", 1, [5]),
         ("k", 0, "ON_TIME", 3, [1, 2, 3]),
         ("k", 50, "ON_TIME", 1, [4]),

@@ -50,8 +50,7 @@ def rows_at_rest(plan: Plan, store: DictStore) -> tuple[pa.Table, Index]:
 def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     """The rows of a state that all rows make together."""
     layout = ColumnState(plan, ColumnShard(plan).machine)
-    names = [f"key_{name}" for name in plan.keys]
-    keys = number_keys(rows.select(names).columns, rows.num_rows)
+    keys = number_keys(rows.select([f"key_{name}" for name in plan.keys]).columns, rows.num_rows)
     table = layout.load(rows.combine_chunks(), keys.number)
     promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
     promised[keys.number] = rows.column("output_watermark").to_numpy()

@@ -90,8 +90,7 @@ def described(
 @settings(max_examples=examples(300))
 @given(dice=st.randoms(use_true_random=False), unjudged=st.booleans())
 def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool) -> None:
-    strategy = any_liftable(dice, unjudged=unjudged)
-    plan = plan_of_every_aggregate(strategy)
+    plan = plan_of_every_aggregate(any_liftable(dice, unjudged=unjudged))
     assert choose_machine(plan).machine == "columnar"
     around = dice.choice([0, 0, 0, END_OF_GLOBAL_WINDOW - 5])
     carried = dice.random() < 0.3

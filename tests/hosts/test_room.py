@@ -189,8 +189,7 @@ def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(monkeypatch: 
         return step(shard, *args)
 
     monkeypatch.setattr(ColumnShard, "step", counted)
-    plan = attrs.evolve(plan_of(WORDS), buckets=8)
-    stepper, store = stepper_of(plan), DictStore()
+    stepper, store = stepper_of(attrs.evolve(plan_of(WORDS), buckets=8)), DictStore()
     stepper.step(store, ShardInput([many(20, "a", 40)], [HostWatermark(0)], 0), 3)
     stepper.step(store, ShardInput([many(20, "b", 40)], [HostWatermark(0)], 0), 3)
     stepper.step(store, ShardInput([many(20, "c", 40)], [HostWatermark(0)], 0), 3)

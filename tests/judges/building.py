@@ -107,8 +107,7 @@ def environment(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         venv.create(folder, with_pip=True, clear=True)
-        command = [python, "-m", "pip", "install", "--quiet", *map(str, needed)]
-        run(command, f"pip for {name}", 1200)
+        run([python, "-m", "pip", "install", "--quiet", *map(str, needed)], f"pip for {name}", 1200)
         complete.touch()
     return python
 

@@ -310,10 +310,8 @@ def outcomes_here() -> dict[str, list[Outcome]]:
     """What beamlike gives out for each question, by its name."""
     results: dict[str, list[Outcome]] = {}
     for question in QUESTIONS:
-        text = json.dumps(_scenario(question))
-        (scenario,) = transcripts_of(text, question.name).scenarios
-        run = run_in_memory(scenario.machine(), scenario.script)
-        rows = outcomes(to_document(run), 2)
+        (scenario,) = transcripts_of(json.dumps(_scenario(question)), question.name).scenarios
+        rows = outcomes(to_document(run_in_memory(scenario.machine(), scenario.script)), 2)
         assert not isinstance(rows, str)
         results[question.name] = rows
     return results

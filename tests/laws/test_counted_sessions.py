@@ -58,8 +58,7 @@ def test_only_elements_of_one_time_make_a_session_too_full(random: Random):
 @law
 @given(chance)
 def test_the_count_of_a_window_is_the_number_of_its_elements(random: Random):
-    sessions = any_counted(random)
-    strategy = any_strategy(random, window_fn=sessions).configured(
+    strategy = any_strategy(random, window_fn=any_counted(random)).configured(
         accumulation="accumulating", unchanged="re_emit"
     )
     lazy = run_lazily(Grouping(strategy, Collect()), any_script(random, to_infinity=False))

@@ -140,8 +140,7 @@ def test_what_is_known_of_it_before_any_data() -> None:
 def test_a_window_says_what_it_waits_for() -> None:
     machine = Grouping(bl.WindowingStrategy(bl.FixedWindows(100), AfterSpend(10)), Collect())
     now = Now(bl.IntervalWindow(0, 100), 0, 0, (Element(4, 0),))
-    state = machine.trigger.on_elements(machine.trigger.start(), 1, now)
-    view = machine.trigger.view(state, now)
+    view = machine.trigger.view(machine.trigger.on_elements(machine.trigger.start(), 1, now), now)
 
     assert (view.name, view.waits_for) == ("AfterSpend(limit=10)", "6 more")
     assert view.reason == "at least 10 was spent"

@@ -173,8 +173,7 @@ def test_there_is_no_third_choice():
 
 
 def test_a_live_stage_takes_the_choice_too():
-    stage = LiveStage(TEN, Picky(("add",)), clock=lambda: 0, on_error="drop")
-    (output,) = stage.add("k", 5, 5)
+    (output,) = LiveStage(TEN, Picky(("add",)), clock=lambda: 0, on_error="drop").add("k", 5, 5)
     assert output.effect.reason is DropReason.FAILED
 
 
@@ -203,8 +202,7 @@ def test_a_drop_says_what_was_raised_and_where_the_watermark_stood():
 
 
 def test_an_element_without_a_window_is_dropped_without_one():
-    strategy = WindowingStrategy(Sessions(gap_of))
-    drop, pane = effects_of(strategy, Sum(), bundle(5, 6), END)
+    drop, pane = effects_of(WindowingStrategy(Sessions(gap_of)), Sum(), bundle(5, 6), END)
     assert drop == Drop(Element(5, 5), None, DropReason.FAILED)
     assert drop.error == "Sessions(gap_of).assign raised KeyError: 'five'"
     assert pane.value == 6

@@ -39,8 +39,7 @@ def test_an_element_that_only_touches_both_neighbours_stays_alone(play):
 
 
 def test_touching_windows_merge_where_they_are_reported_to(play):
-    touching = WindowingStrategy(Sessions(10, merge_touching=True))
-    assert play(touching, [0, 20, 41], [10], END) == [
+    assert play(WindowingStrategy(Sessions(10, merge_touching=True)), [0, 20, 41], [10], END) == [
         "2 [0,30) ON_TIME #0/0 first last [0, 10, 20] @29",
         "2 [41,51) ON_TIME #0/0 first last [41] @50",
     ]

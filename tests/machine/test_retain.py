@@ -181,8 +181,7 @@ def test_a_count_starts_over_when_its_elements_came_out_at_expiry(play):
 
 
 def test_no_clock_wakes_a_session_at_rest(play):
-    strategy = retaining(bl.Repeatedly(bl.AfterProcessingTime(5)))
-    machine = Grouping(strategy, Count())
+    machine = Grouping(retaining(bl.Repeatedly(bl.AfterProcessingTime(5))), Count())
     stage = MemoryStage(machine)
     stage.play(Arrive((("k", Element("a", 0)),)))
     stage.play(AdvanceWatermark(10))

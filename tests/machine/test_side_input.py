@@ -63,10 +63,8 @@ def outputs(machine: SideInputs, *steps: ScriptStep) -> list[tuple[int, Effect]]
 
 
 def test_elements_wait_for_the_first_pane_and_come_out_in_order_at_their_own_time() -> None:
-    machine = SideInputs(TENS, TWENTIES)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES),
         arrive(main("late riser", 15), main("early bird", 4)),
         arrive(side(["red", "blue"], W(0, 20))),
         arrive(main("at once", 7)),
@@ -82,10 +80,8 @@ def test_elements_wait_for_the_first_pane_and_come_out_in_order_at_their_own_tim
 
 
 def test_without_a_pane_an_element_waits_until_the_side_window_is_over_and_finds_it_empty() -> None:
-    machine = SideInputs(TENS, TWENTIES)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES),
         arrive(main("a", 3)),
         AdvanceWatermark(19),
         AdvanceClock(1_000),
@@ -110,10 +106,8 @@ def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_i
 
 
 def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> None:
-    machine = SideInputs(bl.GlobalWindows(), bl.GlobalWindows(), join="view")
-
     assert outputs(
-        machine,
+        SideInputs(bl.GlobalWindows(), bl.GlobalWindows(), join="view"),
         arrive(main("waits", 3)),
         AdvanceWatermark(5, side=END_OF_GLOBAL_WINDOW),
         AdvanceWatermark(5, side=MAX_TIMESTAMP),
@@ -125,10 +119,8 @@ def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> Non
 
 
 def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None:
-    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, main_allowed_lateness=5),
         arrive(main("a", 3)),
         AdvanceWatermark(4, side=19),
         AdvanceWatermark(4, side=20),
@@ -146,10 +138,8 @@ def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None
 
 
 def test_no_one_is_late_because_the_side_input_is_ahead() -> None:
-    machine = SideInputs(TENS, TENS)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS),
         AdvanceWatermark(9, side=1_000),
         arrive(main("a", 3), side(["red"], W(0, 10)), main("b", 4)),
         AdvanceWatermark(10, side=1_000),
@@ -203,10 +193,8 @@ def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_no_one_els
 def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
     trigger: bl.Trigger, ready_at: int
 ) -> None:
-    machine = SideInputs(TENS, TWENTIES, side_trigger=trigger)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, side_trigger=trigger),
         arrive(main("a", 3)),
         AdvanceWatermark(1, side=ready_at - 1),
         AdvanceWatermark(1, side=ready_at),
@@ -256,10 +244,8 @@ def test_an_empty_pane_is_content_too() -> None:
 
 
 def test_side_windows_that_are_over_at_once_let_go_of_their_elements_in_order_of_time() -> None:
-    machine = SideInputs(TENS, TENS)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS),
         arrive(main("c", 25), main("b", 15), main("a", 5), main("a too", 1)),
         AdvanceWatermark(20),
     ) == [
@@ -343,10 +329,8 @@ def test_an_element_that_has_no_window_vanishes() -> None:
 
 
 def test_a_global_side_input_is_seen_until_the_end_of_time() -> None:
-    machine = SideInputs(TENS, bl.GlobalWindows())
-
     assert outputs(
-        machine,
+        SideInputs(TENS, bl.GlobalWindows()),
         arrive(main("waits", 3)),
         arrive(side(["red"], bl.GLOBAL_WINDOW)),
         AdvanceWatermark(END_OF_GLOBAL_WINDOW),
@@ -391,10 +375,8 @@ def test_a_newer_pane_replaces_the_older_one_for_those_who_come_later() -> None:
     ],
 )
 def test_the_join_decides_what_comes_out(join: Join, with_two: list[Any], with_none: list[Any]):
-    machine = SideInputs(TENS, TENS, join=join)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS, join=join),
         arrive(side([1, 2], W(0, 10)), main("a", 5)),
         arrive(main("b", 15)),
         AdvanceWatermark(20),
@@ -418,10 +400,8 @@ def test_the_lists_of_a_view_are_the_receiver_s_own() -> None:
 
 
 def test_content_is_kept_as_long_as_elements_are_allowed_to_be_late() -> None:
-    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, main_allowed_lateness=5),
         arrive(side(["red"], W(0, 20))),
         AdvanceWatermark(24),
         arrive(main("its own window is long over", 3)),
@@ -584,9 +564,7 @@ def test_or_its_element_is_dropped_from_no_window_and_the_others_go_on() -> None
 
 def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window() -> None:
     # A side window is asked for an instant, which carries nothing to divide by.
-    machine = SideInputs(TENS, Scaled(10), on_error="drop")
-
-    ((_, dropped),) = outputs(machine, arrive(main("a", 3)))
+    ((_, dropped),) = outputs(SideInputs(TENS, Scaled(10), on_error="drop"), arrive(main("a", 3)))
 
     assert dropped == Drop(main("a", 3), W(0, 10), DropReason.FAILED)
     assert isinstance(dropped, Drop)

@@ -274,8 +274,7 @@ def test_a_name_that_is_taken_and_free() -> None:
 
 def test_without_a_function_a_flat_map_opens_lists() -> None:
     pipeline = beam.Pipeline()
-    items = pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()
-    assert values(items) == [1, 2, 3]
+    assert values(pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()) == [1, 2, 3]
 
 
 def test_what_a_function_cannot_take_is_an_output() -> None:

@@ -215,8 +215,7 @@ def test_a_class_below_beams_windows_is_for_beams_own_sdk() -> None:
 
 
 def test_what_windows_do_by_default_is_as_in_beam_python_and_lateness_stays_as_in_java() -> None:
-    words = stamped(1)
-    before = words | "Before" >> beam.WindowInto(
+    before = stamped(1) | "Before" >> beam.WindowInto(
         beam.FixedWindows(60),
         trigger=beam.Repeatedly(beam.AfterCount(1)),
         accumulation_mode=beam.AccumulationMode.ACCUMULATING,

@@ -66,9 +66,7 @@ def test_elements_come_out_of_sparks_layers_in_the_ticks_of_the_graph(unit: Reso
     rules = WindowingStrategy.unwindowed().in_resolution(unit)
     group = GroupNode("group", (Edge(read),), rules, Collect(), resolution=unit)
 
-    run = run_in_letters([group], dice=Random(1), wanted=[Edge(group)])
-
-    (output,) = run.out_of(Edge(group))
+    (output,) = run_in_letters([group], dice=Random(1), wanted=[Edge(group)]).out_of(Edge(group))
     assert output.element.value == ("k", [1])
     assert output.element.windows == (GLOBAL_WINDOWS[unit],)
     assert output.element.timestamp == unit.end_of_global_window

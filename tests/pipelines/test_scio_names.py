@@ -83,8 +83,7 @@ def test_a_name_is_a_text(kind: Kind, name: Any) -> None:
 @pytest.mark.parametrize("kind", [with_side_input, to_windowed])
 def test_a_name_that_no_verb_took_does_not_go_on(kind: Kind) -> None:
     sc = ScioContext()
-    given = kind(sc, sc.parallelize([1], "numbers")).with_name("unused")
-    given.to_scollection().map(str)
+    kind(sc, sc.parallelize([1], "numbers")).with_name("unused").to_scollection().map(str)
     assert steps(sc)[-1] == "map(str)"
 
 

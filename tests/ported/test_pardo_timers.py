@@ -105,8 +105,7 @@ class Looping(DoFn):
 
 @case
 def event_time_timer_loop(p):
-    found = p | beam.Create([("hello", 42)]) | beam.ParDo(Looping())
-    assert_that(found, equal_to([0, 1, 2, 3, 4]))
+    assert_that(p | beam.Create([("hello", 42)]) | beam.ParDo(Looping()), equal_to([0, 1, 2, 3, 4]))
 
 
 class ManyKeys(DoFn):
@@ -217,8 +216,7 @@ def event_time_timer_align_unbounded(p):
 @case
 def event_time_timer_align_after_gc_time_unbounded(p):
     given = p | TestStream().advance_watermark_to(END).add_elements([("hello", 37)])
-    found = given | beam.ParDo(Aligned(86_400, 0))
-    assert_that(found, equal_to([(3, END), (42, END)]))
+    assert_that(given | beam.ParDo(Aligned(86_400, 0)), equal_to([(3, END), (42, END)]))
 
 
 class Ordered(DoFn):

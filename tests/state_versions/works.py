@@ -66,8 +66,7 @@ class Inbox:
 
 
 def _started(panes: Any, checkpoint: str, keep: Keep) -> Any:
-    writer = panes.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint)
-    return writer.start()
+    return panes.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint).start()
 
 
 def _columnar(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:

@@ -437,9 +437,7 @@ def test_an_element_that_a_function_raised_for_was_left_out() -> None:
     )
     results = stream.run(window=bl.FixedWindows("1m"), aggregate=Sum(), on_error="drop")
 
-    dropped = [s.text for s in results.explain().sentences if s.kind == "dropped"]
-
-    assert dropped == [
+    assert [s.text for s in results.explain().sentences if s.kind == "dropped"] == [
         "'one' at 00:00:10 is dropped because Sum().add raised TypeError: unsupported operand "
         "type(s) for +: 'int' and 'str'. It was left out because on_error=\"drop\"; mend the "
         "function to keep it."

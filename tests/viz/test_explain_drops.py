@@ -153,8 +153,7 @@ def test_a_phase_that_is_over_says_so_and_one_that_no_one_wrote_is_left_out() ->
             accumulation="discarding",
             allowed_lateness="1 hour",
         )
-        recording = results.recording
-        view = recording.moments[1].windows["joe"][0].trigger
+        view = results.recording.moments[1].windows["joe"][0].trigger
         return [f"{node.path} {node.name}: {node.waits_for}" for node in spoken(view).walk()]
 
     one = "1 more element (0 of 1)"

@@ -137,8 +137,7 @@ def test_each_step_is_reported_in_words():
 def test_the_figure_gets_every_element_pane_and_window_of_the_key():
     (stream,) = data_of(page(tea()))["scenarios"][0]["streams"]
     noon = [43_200_000, 43_500_000]
-    elements = [(e["step"], e["value"], e["late"], e["lost"]) for e in stream["elements"]]
-    assert elements == [
+    assert [(e["step"], e["value"], e["late"], e["lost"]) for e in stream["elements"]] == [
         (0, "'tea'", False, ""),
         (2, "'milk'", True, ""),
         (4, "'salt'", True, "all"),
@@ -278,8 +277,7 @@ def test_what_users_values_look_like_ends_no_script_and_starts_none():
     read = Read(text)
     assert [tag for tag, _ in read.tags].count("script") == 2
     assert "b" not in [tag for tag, _ in read.tags]
-    data = read.text_of("script", type="application/json")
-    assert re.findall("[<>&\u2028\u2029]", data) == []
+    assert re.findall("[<>&\u2028\u2029]", read.text_of("script", type="application/json")) == []
     assert [
         element["value"] for element in data_of(text)["scenarios"][0]["streams"][0]["elements"]
     ] == [repr(NASTY), "'milk'", "'salt'"]

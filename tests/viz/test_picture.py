@@ -128,8 +128,7 @@ def test_each_kind_has_a_colour_and_a_pattern_or_a_shape_of_its_own() -> None:
 
 
 def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_what_it_holds_to_its_firing():
-    picture = orders().figure()
-    (frame,), panel = frames_of(picture), panel_of(orders())
+    (frame,), panel = frames_of(orders().figure()), panel_of(orders())
     (line,) = panel.of("watermark")
     left, right, five = frame.left, frame.right, frame.point(HOUR.start + 300_000, 0)[0]
     steps = [(left, frame.bottom)]
@@ -214,8 +213,7 @@ def test_no_label_lies_on_another_however_many_there_are(stage: str, count: int)
 
 
 def test_what_found_no_room_is_counted() -> None:
-    results = many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY)
-    picture = DrawnPicture(results.figure())
+    picture = DrawnPicture(many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY).figure())
     counted = re.search(r"for want of room: (\d+) elements and (\d+) panes?", picture.headings[-1])
     assert counted is not None
     (panel,) = picture.panels

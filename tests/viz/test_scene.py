@@ -162,8 +162,7 @@ def test_merges_are_worked_out_where_a_host_tells_no_story(
 
 def test_windows_that_overlap_lie_in_lanes_and_panes_of_one_step_at_one_height() -> None:
     stream = TestStream().add_elements_at_time("00:00:30", ("k", 1)).advance_watermark_to_infinity()
-    results = played(stream, window=bl.SlidingWindows("3 minutes", "1 minute"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.SlidingWindows("3 minutes", "1 minute")), "k")
     assert [(live.window, live.lane) for live in scene.lives] == [
         (minutes(-2, 1), 0),
         (minutes(-1, 2), 1),
@@ -211,8 +210,7 @@ def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_
 
 def test_an_element_between_two_windows_is_in_none() -> None:
     stream = TestStream().add_elements_at_time("00:01:30", ("k", "lost"))
-    results = played(stream, window=bl.SlidingWindows("1 minute", "2 minutes"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.SlidingWindows("1 minute", "2 minutes")), "k")
     assert scene.marks == (Mark(90_000, 0.0, "'lost'", Fate.NOWHERE),)
     assert scene.lives == scene.boxes == ()
     assert "1 element, 0 late and taken, 0 dropped, 1 in no window" in scene.text()
@@ -292,8 +290,7 @@ def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
         .advance_processing_time("1 day")
         .add_elements_at_time("00:00:50", ("k", 6))
     )
-    results = played(stream, window=bl.FixedWindows("1 minute"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.FixedWindows("1 minute")), "k")
     # Eight rows for the four minutes and the little that is kept of the day.
     a_minute = 8 / 4.24
     assert [(mark.label, round(mark.at, 3)) for mark in scene.marks] == [
@@ -360,8 +357,7 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
 
 
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:
-    results = played(ORDERS, **BY_FIVE)
-    scene = scene_of(results.run, None, "table 3")
+    scene = scene_of(played(ORDERS, **BY_FIVE).run, None, "table 3")
     assert lives(scene) == [(FIVE, 1.5, 4.5, End.OPEN)]
     assert [mark.fate for mark in scene.marks] == [Fate.TAKEN, Fate.LATE, Fate.DROPPED]
 
@@ -379,8 +375,7 @@ def gap_of(value: str) -> str:
 
 def test_an_element_for_which_the_window_function_raised_is_dropped() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", "film"), ("k", "page"))
-    results = played(stream, window=bl.Sessions(gap_of), on_error="drop")
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.Sessions(gap_of), on_error="drop"), "k")
     assert [(mark.label, mark.fate, mark.reason) for mark in scene.marks] == [
         ("'film'", Fate.DROPPED, "failed"),
         ("'page'", Fate.TAKEN, ""),

@@ -62,9 +62,7 @@ def a_growing_session() -> Run:
 
 
 def test_sessions_open_fire_early_merge_and_take_in_late_data() -> None:
-    picture = text_timeline(a_growing_session(), window_fn=SESSIONS.window_fn)
-
-    assert picture == drawn("""
+    assert text_timeline(a_growing_session(), window_fn=SESSIONS.window_fn) == drawn("""
 'joe' key               00:00:00       00:05:00       00:10:00       00:15:00       00:20:00
                         +--------------+--------------+--------------+--------------+--------------+
   0 + 'open', 'show'    *                                   *
@@ -183,9 +181,8 @@ def test_each_key_has_a_block_with_its_own_steps_and_retractions() -> None:
 
 def test_a_closed_window_and_a_pane_stamped_with_its_earliest_element() -> None:
     minutes = FixedWindows("1 minute")
-    strategy = WindowingStrategy(minutes, AfterWatermark(), "discarding", "1 minute", "earliest")
     happened = run(
-        strategy,
+        WindowingStrategy(minutes, AfterWatermark(), "discarding", "1 minute", "earliest"),
         Collect(),
         arrive("a", ("00:00:20", 2)),
         watermark("00:01:00"),
@@ -237,9 +234,8 @@ def test_windows_that_overlap_lie_in_lanes_and_an_empty_firing_is_reported() -> 
 
 
 def test_many_elements_and_long_values_are_cut_to_the_line() -> None:
-    strategy = WindowingStrategy(FixedWindows("1 minute"))
     happened = run(
-        strategy,
+        WindowingStrategy(FixedWindows("1 minute")),
         Collect(),
         arrive("k", *(("00:00:30", f"a rather long value {n}") for n in range(4))),
         watermark("00:01:00"),

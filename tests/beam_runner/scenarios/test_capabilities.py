@@ -401,8 +401,7 @@ def custom_merging_windows(p: Any) -> Any:
 
 @shows("Timestamp control")
 def timestamp_control(p: Any) -> Any:
-    pairs = timed(p, (3, 1), (7, 2))
-    latest = pairs | beam.WindowInto(
+    latest = timed(p, (3, 1), (7, 2)) | beam.WindowInto(
         window.FixedWindows(10), timestamp_combiner=window.TimestampCombiner.OUTPUT_AT_LATEST
     )
     times = beam.Map(lambda pair, t=beam.DoFn.TimestampParam: float(t))

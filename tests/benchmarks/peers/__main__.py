@@ -74,8 +74,7 @@ def time_peers(
             load = os.getloadavg()[0]
             try:
                 command = peer.command(cache)
-                source = getattr(sources, peer.source)
-                took = trial(peer.title, command, source, exact, runs)
+                took = trial(peer.title, command, getattr(sources, peer.source), exact, runs)
             except NotHere as reason:
                 print(f"{peer.name}: left out, {reason}", flush=True)
             except Unequal as difference:

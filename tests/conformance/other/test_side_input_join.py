@@ -166,8 +166,7 @@ def test_the_same_comes_out_of_a_look_up_of_bounded_dataframes(row: Json, spark:
     )
     for it in shown.collect():
         assert it.dropped is None
-        window = bl.IntervalWindow(*it.millis[:2])
-        side_window = side_input_window(window, side_fn)
+        side_window = side_input_window(bl.IntervalWindow(*it.millis[:2]), side_fn)
         pane = it.pane.asDict()
         fields_of_row = {
             "key": it.plate,

@@ -41,8 +41,7 @@ def _used(home: Path) -> Mapping[str, str]:
     if not classes.exists():
         jars = Path(pyspark.__file__).with_name("jars") / "*"
         source = Path(__file__).with_name("Unsteady.java")
-        command = ["javac", "-d", str(classes), "-cp", str(jars), str(source)]
-        subprocess.run(command, check=True)
+        subprocess.run(["javac", "-d", str(classes), "-cp", str(jars), str(source)], check=True)
     return {
         "spark.driver.extraClassPath": str(classes),
         "spark.executor.extraClassPath": str(classes),

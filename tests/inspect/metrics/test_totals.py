@@ -64,9 +64,7 @@ def test_a_batch_is_written_as_open_metrics() -> None:
     dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1, "rejected": 0}
     panes = {"early": 2, "on_time": 1, "late": 0}
 
-    shown = written(totals)
-
-    assert numbers(shown) == {
+    assert numbers(written(totals)) == {
         "beamlike_query_running{}": 1,
         "beamlike_query_failed{}": 0,
         "beamlike_batches_total{}": 1,
