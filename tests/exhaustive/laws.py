@@ -16,7 +16,15 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Run, Script
-from tests.exhaustive import engines
+from tests.exhaustive.engines import (
+    Engine,
+    Rows,
+    from_script,
+    in_memory,
+    played,
+    reference,
+    restarting,
+)
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 from tests.exhaustive.rules import Span, outcome, windows_at
 from tests.exhaustive.scripts import scripted
@@ -43,7 +51,8 @@ def times_of(stream: Stream) -> list[int]:
 
 def _broken(reached: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
     if sentences:
-        yield Difference(reached.strategy, reached.streams[at], law, sentences=tuple(sentences))
+        stream = reached.streams[at]
+        yield Difference(reached.strategy, stream, law, sentences=tuple(sentences))
 
 
 # -- where elements are --------------------------------------------------------------------------
@@ -54,7 +63,7 @@ def _once(reached: Reached) -> Broken:
         yield from _broken(reached, index, ONCE, _not_once(reached.strategy, stream, rows))
 
 
-def _not_once(strategy: WindowingStrategy, stream: Stream, rows: engines.Rows) -> list[str]:
+def _not_once(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
     """The elements that are not in as many panes and drops as they have windows."""
     merging = isinstance(strategy.window_fn, Sessions)
     places: list[tuple[int, object]] = []
@@ -85,7 +94,7 @@ def _folds(reached: Reached) -> Broken:
             yield from _broken(reached, index, FOLDS, _not_folding(reached.strategy, stream, rows))
 
 
-def _not_folding(strategy: WindowingStrategy, stream: Stream, rows: engines.Rows) -> list[str]:
+def _not_folding(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
     """What is wrong with the panes that stand in the end."""
     stands: Counter[Row] = Counter()
     for row in rows:
@@ -176,11 +185,7 @@ def _step_of(row: Row) -> int:
 
 
 def _other_if_cut(
-    strategy: WindowingStrategy,
-    stream: Stream,
-    joined: Stream,
-    cut: engines.Rows,
-    rows: engines.Rows,
+    strategy: WindowingStrategy, stream: Stream, joined: Stream, cut: Rows, rows: Rows
 ) -> list[str]:
     """What a cut of bundles changes and must not."""
     found = []
@@ -194,7 +199,7 @@ def _other_if_cut(
     return found
 
 
-def _expired(rows: engines.Rows) -> list[Row]:
+def _expired(rows: Rows) -> list[Row]:
     return [row for row in rows if row[1] == "expired"]
 
 
@@ -211,7 +216,7 @@ def _all_open(strategy: WindowingStrategy, stream: Stream) -> bool:
     return True
 
 
-def _last_word(strategy: WindowingStrategy, rows: engines.Rows) -> Counter[tuple[object, ...]]:
+def _last_word(strategy: WindowingStrategy, rows: Rows) -> Counter[tuple[object, ...]]:
     """Which elements are in which window in the end; of windows that merge, in any of them."""
     merging = isinstance(strategy.window_fn, Sessions)
     last: dict[tuple[object, ...], set[int]] = defaultdict(set)
@@ -230,15 +235,15 @@ def _in_shard(strategy: WindowingStrategy, script: Script) -> Run:
     return Run(script, tuple(outputs))
 
 
-SAVED: Final[dict[str, engines.Engine]] = {
-    "the reference machine": engines.restarting,
-    "the shard that packs its state": engines.from_script(_in_shard),
+SAVED: Final[dict[str, Engine]] = {
+    "the reference machine": restarting,
+    "the shard that packs its state": from_script(_in_shard),
 }
 
 
 def _restarts(reached: Reached) -> Broken:
     for name, engine in SAVED.items():
-        rows = engines.played(engine, reached.strategy, reached.streams)
+        rows = played(engine, reached.strategy, reached.streams)
         yield from unlike(reached, f"{RESTARTS} ({name})", rows)
 
 
@@ -246,13 +251,13 @@ def _longer(reached: Reached) -> Broken:
     lateness = reached.strategy.allowed_lateness
     for longer in {lateness + 1, 2 * lateness + 5, MAX_TIMESTAMP} - {lateness}:
         strategy = reached.strategy.configured(allowed_lateness=min(longer, MAX_TIMESTAMP))
-        plays = engines.played(engines.reference, strategy, reached.streams)
+        plays = played(reference, strategy, reached.streams)
         for index, (short, long) in enumerate(zip(reached.outcomes, plays, strict=True)):
             lost = _lost(reached.strategy, long) - _lost(reached.strategy, short)
             yield from _broken(reached, index, LONGER, [f"{one} with {longer} ms" for one in lost])
 
 
-def _lost(strategy: WindowingStrategy, rows: engines.Rows) -> set[Row]:
+def _lost(strategy: WindowingStrategy, rows: Rows) -> set[Row]:
     # What a longer life of the window lets in may close it earlier, where a trigger can finish.
     kinds = ("expired",) if strategy.trigger.may_finish else ("expired", "closed")
     return {(row[4],) + (() if row[1] == "closed" else row[2:4]) for row in rows if row[1] in kinds}
@@ -268,7 +273,7 @@ def _keys(reached: Reached) -> Broken:
     keys = {(at, number, hand): pair[hand] for at, number, pair in dealt for hand in (0, 1)}
     script = scripted(keys)
     alone = {key: Counter(_alone(reached.strategy, stream)) for key, stream in keys.items()}
-    for name, run in {"memory": engines.in_memory, "local": _in_local}.items():
+    for name, run in {"memory": in_memory, "local": _in_local}.items():
         found = script.rows(run(reached.strategy, script.script).outputs)
         for key, stream in keys.items():
             rows = Counter(found[key])

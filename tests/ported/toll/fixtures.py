@@ -18,10 +18,7 @@ any_toll_booth_diagnostic = booth.TollBoothDiagnostic(
     booth.TollBoothId("1"), reason="any reason", count=1
 )
 any_toll_booth_diagnostic_record = booth.BoothDiagnosticRecord(
-    created_at=EPOCH,
-    toll_booth_id=any_toll_booth_diagnostic.toll_booth_id.id,
-    reason=any_toll_booth_diagnostic.reason,
-    count=any_toll_booth_diagnostic.count,
+    created_at=EPOCH, toll_booth_id="1", reason="any reason", count=1
 )
 
 _entry_payload = booth.EntryPayload(
@@ -37,17 +34,9 @@ toll_booth_entry_decoding_error = DeadLetter(
     data=invalid_toll_booth_entry_message.payload, error="Toll booth id is empty"
 )
 any_toll_booth_entry_record = booth.EntryRecord(
-    id=_entry_payload.id,
-    entry_time=parse(_entry_payload.entry_time),
-    license_plate=_entry_payload.license_plate,
-    toll=Decimal(_entry_payload.toll),
+    "1", parse(_entry_payload.entry_time), license_plate="JNB 7001", toll=Decimal(7)
 )
-any_toll_booth_entry = booth.TollBoothEntry(
-    id=booth.TollBoothId(_entry_payload.id),
-    entry_time=parse(_entry_payload.entry_time),
-    toll=Decimal(_entry_payload.toll),
-    license_plate=booth.LicensePlate(_entry_payload.license_plate),
-)
+any_toll_booth_entry = booth.entry_of(any_toll_booth_entry_record)
 
 _exit_payload = booth.ExitPayload(
     id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001"
@@ -62,15 +51,9 @@ toll_booth_exit_decoding_error = DeadLetter(
     data=invalid_toll_booth_exit_message.payload, error="Toll booth id is empty"
 )
 any_toll_booth_exit_record = booth.ExitRecord(
-    id=_exit_payload.id,
-    exit_time=parse(_exit_payload.exit_time),
-    license_plate=_exit_payload.license_plate,
+    "1", parse(_exit_payload.exit_time), license_plate="JNB 7001"
 )
-any_toll_booth_exit = booth.TollBoothExit(
-    id=booth.TollBoothId(_exit_payload.id),
-    exit_time=parse(_exit_payload.exit_time),
-    license_plate=booth.LicensePlate(_exit_payload.license_plate),
-)
+any_toll_booth_exit = booth.exit_of(any_toll_booth_exit_record)
 
 any_toll_booth_stats = booth.TollBoothStats(
     id=booth.TollBoothId("1"),
@@ -80,12 +63,7 @@ any_toll_booth_stats = booth.TollBoothStats(
     last_entry_time=parse("2014-09-10T12:01:00.000Z"),
 )
 any_toll_booth_stats_record = booth.StatsRecord(
-    created_at=EPOCH,
-    id=any_toll_booth_stats.id.id,
-    total_toll=any_toll_booth_stats.total_toll,
-    count=any_toll_booth_stats.count,
-    first_entry_time=any_toll_booth_stats.first_entry_time,
-    last_entry_time=any_toll_booth_stats.last_entry_time,
+    created_at=EPOCH, **vars(any_toll_booth_stats) | {"id": "1"}
 )
 
 _registration_payload = RegistrationPayload(id="1", license_plate="JNB 7001", expired="1")
@@ -121,8 +99,8 @@ any_total_vehicle_times = vehicle.TotalVehicleTimes(
 )
 any_total_vehicle_times_record = vehicle.TimesRecord(
     created_at=EPOCH,
-    toll_booth_id=any_total_vehicle_times.toll_booth_id.id,
-    license_plate=any_total_vehicle_times.license_plate.number,
+    toll_booth_id="1",
+    license_plate="JNB 7001",
     entry_time=any_total_vehicle_times.entry_time,
     exit_time=any_total_vehicle_times.exit_time,
     duration_seconds=120,
@@ -158,14 +136,12 @@ def any_vehicle_with_expired_registration_record(
 def any_vehicle_with_expired_registration_message(
     created_at: datetime, id: str = "1"
 ) -> Message[vehicle.ExpiredPayload]:
-    payload = vehicle.ExpiredPayload(
-        created_at=written(created_at),
-        vehicle_registration_id=id,
-        license_plate="JNB 7001",
-        toll_booth_id="1",
-        entry_time=_EXPIRED_ENTRY_TIME,
+    times = {"created_at": written(created_at), "entry_time": _EXPIRED_ENTRY_TIME}
+    record = any_vehicle_with_expired_registration_record(created_at, id)
+    return Message(
+        vehicle.ExpiredPayload(**vars(record) | times),
+        {vehicle.EXPIRED_TIMESTAMP: written(created_at)},
     )
-    return Message(payload, {vehicle.EXPIRED_TIMESTAMP: written(created_at)})
 
 
 entry_pubsub_dead_letter = DeadLetter(b"any entry payload", "any entry error")

@@ -138,34 +138,24 @@ def calculate_expired_with_temporal_join(
 def encode_expired_message(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[Message[ExpiredPayload]]:
-    def message(
-        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
-    ) -> Message[ExpiredPayload]:
-        created_at = written(instant(timestamp))
-        payload = ExpiredPayload(
-            created_at=created_at,
-            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
-            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
-            entry_time=written(vehicles_with_expired_registration.entry_time),
-            license_plate=vehicles_with_expired_registration.license_plate.number,
-        )
-        return Message(payload, {EXPIRED_TIMESTAMP: created_at})
+    def message(record: ExpiredRecord) -> Message[ExpiredPayload]:
+        times = {"created_at": written(record.created_at), "entry_time": written(record.entry_time)}
+        payload = ExpiredPayload(**vars(record) | times)
+        return Message(payload, {EXPIRED_TIMESTAMP: payload.created_at})
 
-    return map_with_timestamp(vehicles, message)
+    return encode_expired_record(vehicles).map(message)
 
 
 def encode_expired_record(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[ExpiredRecord]:
-    def record(
-        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
-    ) -> ExpiredRecord:
+    def record(vehicle: VehiclesWithExpiredRegistration, timestamp: int) -> ExpiredRecord:
         return ExpiredRecord(
             created_at=instant(timestamp),
-            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
-            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
-            entry_time=vehicles_with_expired_registration.entry_time,
-            license_plate=vehicles_with_expired_registration.license_plate.number,
+            vehicle_registration_id=vehicle.vehicle_registration_id.id,
+            toll_booth_id=vehicle.toll_booth_id.id,
+            entry_time=vehicle.entry_time,
+            license_plate=vehicle.license_plate.number,
         )
 
     return map_with_timestamp(vehicles, record)
