@@ -12,6 +12,7 @@ from beamlike.model.session_merging import merge_overlapping
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from tests.support.contracts import broken_by
+from tests.support.generated.window_fns import Touching
 from tests.support.refusals import refusal
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
@@ -91,71 +92,6 @@ def test_bounded_sessions_are_cut_elsewhere_if_data_comes_in_another_order():
 )
 def test_calendar_windows_keep_the_contract(window_fn):
     check_window_fn(window_fn, timestamps=DAYS)
-
-
-@attrs.frozen
-class Touching(bl.MergingWindowFn):
-    """Sessions as in Flink: windows that only touch merge too."""
-
-    gap: int
-
-    def assign(self, timestamp, value=None):
-        return (bl.IntervalWindow(timestamp, timestamp + self.gap),)
-
-    def merge(self, windows):
-        runs = []
-        for window in sorted(windows):
-            if runs and window.start <= max(one.end for one in runs[-1]):
-                runs[-1].append(window)
-            else:
-                runs.append([window])
-        return tuple(
-            bl.Merge(tuple(run), bl.IntervalWindow(run[0].start, max(one.end for one in run)))
-            for run in runs
-            if len(run) > 1
-        )
-
-
-@attrs.frozen
-class Absorbing(bl.MergingWindowFn):
-    """Large windows, on a grid, take in the small ones that lie inside them."""
-
-    large: int
-
-    def assign(self, timestamp, value=None):
-        size = self.large if value == "large" else 1
-        start = timestamp - timestamp % size
-        return (bl.IntervalWindow(start, start + size),)
-
-    def merge(self, windows):
-        small_in = {}
-        for window in sorted(windows):
-            start = window.start - window.start % self.large
-            small_in.setdefault(bl.IntervalWindow(start, start + self.large), []).append(window)
-        return tuple(
-            bl.Merge(tuple(inside), large)
-            for large, inside in small_in.items()
-            if large in inside and len(inside) > 1
-        )
-
-
-@attrs.frozen
-class Shifts(bl.WindowFn):
-    """Windows chosen by the value: none, one, or one and the whole."""
-
-    def assign(self, timestamp, value=None):
-        start = timestamp - timestamp % 8
-        shift = bl.IntervalWindow(start, start + 8)
-        return {"off": (), "on": (shift,), "twice": (shift, bl.GLOBAL_WINDOW)}[value]
-
-
-def test_merging_functions_of_users_can_keep_it():
-    check_window_fn(Touching(10), timestamps=AROUND_ZERO)
-    check_window_fn(Absorbing(10), timestamps=AROUND_ZERO, values=["large", "small"])
-
-
-def test_plain_functions_of_users_can_keep_it():
-    check_window_fn(Shifts(), timestamps=AROUND_ZERO, values=["off", "on", "twice"])
 
 
 # -- each rule can be broken: the value ------------------------------------------------------
