@@ -27,7 +27,6 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive
-from tests.support.machines.live_stage import LiveStage
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 TEN = WindowingStrategy(FixedWindows(10))
@@ -170,11 +169,6 @@ def test_there_is_no_third_choice():
     with pytest.raises(WindowingError) as error:
         Grouping(TEN, Sum(), "ignore")
     assert str(error.value) == "on_error must be one of 'fail', 'drop', got 'ignore'"
-
-
-def test_a_live_stage_takes_the_choice_too():
-    (output,) = LiveStage(TEN, Picky(("add",)), clock=lambda: 0, on_error="drop").add("k", 5, 5)
-    assert output.effect.reason is DropReason.FAILED
 
 
 # -- dropped ---------------------------------------------------------------------------------
