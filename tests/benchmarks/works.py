@@ -217,7 +217,7 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             "floor-globally",
             _NOTHING,
             Contender("floor", "floor", empty_totals, million),
-            _native(native_globally(), million),
+            _native(queries.native_globally(), million),
             compared=None,
         ),
         Work(
