@@ -15,8 +15,6 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike import errors
-from beamlike.model.windowfns import Merge
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.testing import QueryTest, TestStream
 from tests.support.refusals import refusal
@@ -216,12 +214,12 @@ WINDOWS = {
     "assign raises": {"window": assigning(raising)},
     "assign gives None": {"window": assigning(lambda: None)},
     "assign gives numbers": {"window": assigning(lambda: (1, 2))},
-    "a window beyond 64 bits": {"window": assigning(lambda: (IntervalWindow(0, 2**80),))},
+    "a window beyond 64 bits": {"window": assigning(lambda: (bl.IntervalWindow(0, 2**80),))},
     "merge raises": {"window": merging(lambda _: raising())},
     "merge gives None": {"window": merging(lambda _: None)},
     "merge beyond 64 bits": {
         "window": merging(
-            lambda known: [Merge(tuple(known), IntervalWindow(known[0].start, 2**80))]
+            lambda known: [bl.Merge(tuple(known), bl.IntervalWindow(known[0].start, 2**80))]
         )
     },
     "a gap of no length": {"window": bl.Sessions(lambda n: -n if n == POISON else 600_000)}

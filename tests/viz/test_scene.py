@@ -9,8 +9,6 @@ import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Sum
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
@@ -21,7 +19,7 @@ from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
 
 MINUTE = 60_000
-FIVE = IntervalWindow("12:00:00", "12:05:00")
+FIVE = bl.IntervalWindow("12:00:00", "12:05:00")
 NOON = FIVE.start
 
 
@@ -35,16 +33,16 @@ def stage(results: Results, key: Any) -> Scene:
     return scene_of(results.run, results.strategy, key)
 
 
-def scene_of(run: Run, strategy: WindowingStrategy | None, key: Any) -> Scene:
+def scene_of(run: Run, strategy: bl.WindowingStrategy | None, key: Any) -> Scene:
     (scene,) = scenes_of(run, strategy, [key])
     return scene
 
 
-def minutes(start: int, end: int) -> IntervalWindow:
-    return IntervalWindow(start * MINUTE, end * MINUTE)
+def minutes(start: int, end: int) -> bl.IntervalWindow:
+    return bl.IntervalWindow(start * MINUTE, end * MINUTE)
 
 
-def lives(scene: Scene) -> list[tuple[IntervalWindow, float, float, End]]:
+def lives(scene: Scene) -> list[tuple[bl.IntervalWindow, float, float, End]]:
     return [(live.window, live.opened, round(live.ended, 2), live.end) for live in scene.lives]
 
 
@@ -196,7 +194,7 @@ def test_an_element_that_some_of_its_windows_refused_says_so() -> None:
 
 def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_delay() -> None:
     sliding = bl.SlidingWindows("2 minutes", "1 minute")
-    strategy = WindowingStrategy(sliding, bl.AfterCount(1), "discarding")
+    strategy = bl.WindowingStrategy(sliding, bl.AfterCount(1), "discarding")
     script = (
         Arrive((("k", Element(1, 70_000)),)),
         AdvanceWatermark(121_000),
@@ -230,12 +228,12 @@ def test_the_global_window_is_cut_to_what_happened() -> None:
     )
     scene = stage(results, "k")
     assert scene.span == (6_000, 114_000)
-    assert scene.edges(GLOBAL_WINDOW) == (6_000, 114_000)
-    assert lives(scene) == [(GLOBAL_WINDOW, 0.0, 1.5, End.OPEN)]
+    assert scene.edges(bl.GLOBAL_WINDOW) == (6_000, 114_000)
+    assert lives(scene) == [(bl.GLOBAL_WINDOW, 0.0, 1.5, End.OPEN)]
 
 
 def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
-    strategy = WindowingStrategy(
+    strategy = bl.WindowingStrategy(
         bl.FixedWindows("1 minute"), bl.AfterWatermark(), "discarding", "1 minute"
     )
     script = (
@@ -253,18 +251,18 @@ def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
 
 
 def test_a_session_whose_trigger_finished_stays_as_it_was_when_it_refuses_elements() -> None:
-    strategy = WindowingStrategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", "1 minute")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", "1 minute")
     both = Arrive((("k", Element(1, 1)), ("k", Element(2, 2))))
     run = run_in_memory(Grouping(strategy, Collect()), (both, AdvanceWatermark(12), both))
 
     for shown in (run, attrs.evolve(run, trace=())):
         assert scene_of(shown, strategy, "k").lives == (
             Life(
-                IntervalWindow(1, 12),
+                bl.IntervalWindow(1, 12),
                 0.0,
                 2.5,
                 End.OPEN,
-                (IntervalWindow(1, 11), IntervalWindow(2, 12)),
+                (bl.IntervalWindow(1, 11), bl.IntervalWindow(2, 12)),
                 closed=1.5,
             ),
         )
@@ -380,7 +378,7 @@ def test_an_element_for_which_the_window_function_raised_is_dropped() -> None:
         ("'film'", Fate.DROPPED, "failed"),
         ("'page'", Fate.TAKEN, ""),
     ]
-    assert [life.window for life in scene.lives] == [IntervalWindow(10_000, 70_000)]
+    assert [life.window for life in scene.lives] == [bl.IntervalWindow(10_000, 70_000)]
 
 
 @attrs.frozen
@@ -394,7 +392,7 @@ class Modest(Sum):
 
 
 def test_elements_that_were_lost_with_their_pane_lie_at_the_end_of_their_window() -> None:
-    strategy = WindowingStrategy(bl.FixedWindows("1 minute"))
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1 minute"))
     script = (
         Arrive((("k", Element(7, 20_000)), ("k", Element(8, 40_000)))),
         AdvanceWatermark(60_000),
@@ -426,7 +424,7 @@ def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> N
 
 
 def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_back() -> None:
-    strategy = WindowingStrategy(bl.FixedWindows("1m"))
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"))
     script = (
         AdvanceWatermark(MINUTE),
         Arrive(((float("nan"), Element([float("nan")], 0)), (float("nan"), Element(1, MINUTE)))),
