@@ -19,7 +19,7 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
-from tests.support.queries.rows import MakeFeed, Row, counts_of
+from tests.support.queries.rows import ONLY_PANE, MakeFeed, Row, counts_of
 from tests.support.queries.shown import shown
 from tests.support.refusals import refusal
 
@@ -50,13 +50,7 @@ PANE = {
     "n": 2,
     "mean": 2.0,
     "timestamp": "2020-01-01T00:59:59.999Z",
-    "pane": {
-        "timing": "ON_TIME",
-        "index": 0,
-        "nonspeculative_index": 0,
-        "is_first": True,
-        "is_last": True,
-    },
+    "pane": ONLY_PANE,
 }
 
 

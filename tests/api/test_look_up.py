@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
-from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.rows import NEVER_FIRED, SMALL, MakeFeed, Row
 from tests.support.queries.shown import shown
 
 pytestmark = pytest.mark.spark
@@ -109,13 +109,7 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
             "lane": "east",
             "owner": "ann",
             "timestamp": time("00:01:00.000"),
-            "pane": {
-                "timing": "UNKNOWN",
-                "index": 0,
-                "nonspeculative_index": 0,
-                "is_first": True,
-                "is_last": True,
-            },
+            "pane": NEVER_FIRED,
             "dropped": None,
         },
         {
@@ -125,13 +119,7 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
             "lane": "west",
             "owner": "ann",
             "timestamp": time("00:06:00.000"),
-            "pane": {
-                "timing": "UNKNOWN",
-                "index": 0,
-                "nonspeculative_index": 0,
-                "is_first": True,
-                "is_last": True,
-            },
+            "pane": NEVER_FIRED,
             "dropped": None,
         },
     ]

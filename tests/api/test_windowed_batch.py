@@ -5,19 +5,12 @@ from typing import Any
 import pytest
 
 import beamlike as bl
+from tests.support.queries.rows import ONLY_PANE
 from tests.support.queries.shown import shown
 from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
 
-
-ONLY_PANE = {
-    "timing": "ON_TIME",
-    "index": 0,
-    "nonspeculative_index": 0,
-    "is_first": True,
-    "is_last": True,
-}
 
 FLIGHTS = [
     ("UA", "EWR", "2013-01-01 05:15:00Z", 2, "N14228"),

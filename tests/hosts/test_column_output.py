@@ -19,6 +19,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
+from tests.support.queries.rows import ONLY_PANE
 
 NOON = datetime(2020, 1, 1, 12)
 ORDERED: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -113,13 +114,7 @@ def test_a_row_has_the_key_the_window_the_values_the_time_and_the_pane() -> None
         "window": {"start": minute, "end": minute + timedelta(minutes=1)},
         "n": 2,
         "timestamp": minute + timedelta(seconds=59, milliseconds=999),
-        "pane": {
-            "timing": "ON_TIME",
-            "index": 0,
-            "nonspeculative_index": 0,
-            "is_first": True,
-            "is_last": True,
-        },
+        "pane": ONLY_PANE,
         "__beamlike": {
             **dict.fromkeys(("kind", "problem", "part", "shard")),
             **dict.fromkeys(("watermark", "dropped")),

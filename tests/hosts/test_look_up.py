@@ -25,6 +25,7 @@ from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from tests.support.machines.in_shard import DictStore
+from tests.support.queries.rows import NEVER_FIRED
 from tests.support.refusals import refusal
 
 TENS, TWENTIES = bl.FixedWindows(10), bl.FixedWindows(20)
@@ -268,13 +269,7 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
         "owner": "ann",
         "seats": 5,
     }
-    assert found["pane"] == {
-        "timing": "UNKNOWN",
-        "index": 0,
-        "nonspeculative_index": 0,
-        "is_first": True,
-        "is_last": True,
-    }
+    assert found["pane"] == NEVER_FIRED
     shown = [row["__beamlike"]["dropped"] for row in dropped]
     assert [(it["reason"], it["missed_ms"], it["element"]) for it in shown] == [
         ("expired", 1, '{"plate":"a","lane":"west","toll":4}'),

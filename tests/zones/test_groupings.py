@@ -8,6 +8,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.testing import QueryTest
+from tests.support.queries.rows import ONLY_PANE
 
 pytestmark = pytest.mark.spark
 
@@ -92,13 +93,7 @@ def pane(start: datetime, **columns: Any) -> dict[str, Any]:
         **columns,
         "window": {"start": start, "end": end},
         "timestamp": end - timedelta(microseconds=1),
-        "pane": {
-            "timing": "ON_TIME",
-            "index": 0,
-            "nonspeculative_index": 0,
-            "is_first": True,
-            "is_last": True,
-        },
+        "pane": ONLY_PANE,
         "dropped": None,
     }
 
