@@ -23,26 +23,11 @@ from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
 from beamlike.viz.page import page, save_page
 from beamlike.viz.recording import Recording
-
-
-def recorded(stream: TestStream, **windowing: Any) -> Recording:
-    results = stream.advance_watermark_to_infinity().run(**windowing)
-    return Recording.of(results.run, results.strategy, results.aggregate)
+from tests.support.recordings import BY_FIVE, ordered, recorded
 
 
 def tea(value: Any = "tea", key: Any = "table 3") -> Recording:
-    return recorded(
-        TestStream()
-        .add_elements_at_time("12:01:00", (key, value))
-        .advance_watermark_to("12:05:00")
-        .add_elements_at_time("12:04:00", (key, "milk"))
-        .advance_watermark_to("12:15:00")
-        .add_elements_at_time("12:04:30", (key, "salt")),
-        window=bl.FixedWindows("5 minutes"),
-        trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
-        accumulation="retracting",
-        allowed_lateness="10 minutes",
-    )
+    return recorded(ordered(value, key), **BY_FIVE | {"accumulation": "retracting"})
 
 
 class Read(HTMLParser):

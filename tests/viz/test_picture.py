@@ -31,27 +31,14 @@ from tests.support.drawn_pictures import (
     frames_of,
     overlapping,
 )
+from tests.support.recordings import BY_FIVE, ordered
 
 EARLY, ON_TIME, LATE, DROPPED = LIGHT.early, LIGHT.ontime, LIGHT.late, LIGHT.lost
 HOUR = IntervalWindow("12:00:00", "13:00:00")
 
 
 def orders() -> Results:
-    return (
-        TestStream()
-        .add_elements_at_time("12:01:00", ("table 3", "tea"))
-        .advance_watermark_to("12:05:00")
-        .add_elements_at_time("12:04:00", ("table 3", "milk"))
-        .advance_watermark_to("12:15:00")
-        .add_elements_at_time("12:04:30", ("table 3", "salt"))
-        .advance_watermark_to_infinity()
-        .run(
-            window=bl.FixedWindows("5 minutes"),
-            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
-            accumulation="accumulating",
-            allowed_lateness="10 minutes",
-        )
-    )
+    return ordered().advance_watermark_to_infinity().run(**BY_FIVE)
 
 
 def many(count: int, keys: str, **windowing: Any) -> Results:

@@ -17,6 +17,7 @@ from beamlike.viz.moments import keys_of
 from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
+from tests.support.recordings import BY_FIVE, ordered
 
 MINUTE = 60_000
 FIVE = bl.IntervalWindow("12:00:00", "12:05:00")
@@ -46,20 +47,7 @@ def lives(scene: Scene) -> list[tuple[bl.IntervalWindow, float, float, End]]:
     return [(live.window, live.opened, round(live.ended, 2), live.end) for live in scene.lives]
 
 
-ORDERS = (
-    TestStream()
-    .add_elements_at_time("12:01:00", ("table 3", "tea"))
-    .advance_watermark_to("12:05:00")
-    .add_elements_at_time("12:04:00", ("table 3", "milk"))
-    .advance_watermark_to("12:15:00")
-    .add_elements_at_time("12:04:30", ("table 3", "salt"))
-)
-BY_FIVE = {
-    "window": bl.FixedWindows("5 minutes"),
-    "trigger": bl.AfterWatermark(late=bl.AfterCount(1)),
-    "accumulation": "accumulating",
-    "allowed_lateness": "10 minutes",
-}
+ORDERS = ordered()
 
 
 def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
