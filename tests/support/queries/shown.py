@@ -6,6 +6,8 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
+from beamlike.runtime.session_identity import identity_bounds
+
 Rows = list[dict[str, Any]]
 
 IN_UTC = {"ignoreNullFields": "false", "timeZone": "UTC"}
@@ -59,8 +61,8 @@ def _line_of(row: dict[str, Any]) -> str:
 
 def _session(row: dict[str, Any]) -> str:
     """The bounds in the identity of a session, as times of the day of these stories."""
-    bounds = map(int, row["session_identity"].split(".."))
-    times = [datetime.fromtimestamp(millis / 1000, UTC) for millis in bounds]
+    bounds = identity_bounds(row["session_identity"])
+    times = [datetime.fromtimestamp(micros / 1_000_000, UTC) for micros in bounds]
     return "-".join(time.strftime("%H:%M") for time in times)
 
 
