@@ -148,9 +148,6 @@ def fresh_run(path: Path) -> tuple[list[Said], list[Said], list[Said]]:
 
     The second is what each check says of the solution. It runs after everything else, as it would
     for a reader who went back to the exercise.
-
-    Raises:
-        CellExecutionError: A cell raised.
     """
     fresh = copy.deepcopy(read(path))
     client = client_of(path, fresh)

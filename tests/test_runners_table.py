@@ -124,8 +124,7 @@ OUTCOMES: dict[str, list[str]] = {
 
 def outcome(scenario: Scenario) -> list[str]:
     """All panes and drops, a sentence each."""
-    run = run_in_memory(scenario.machine(), scenario.script)
-    document = to_document(run)
+    document = to_document(run_in_memory(scenario.machine(), scenario.script))
     return [*map(pane_text, document["panes"]), *map(_drop, document["dropped"])]
 
 

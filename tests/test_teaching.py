@@ -31,8 +31,7 @@ def outcome(panel: Any) -> str:
     """The panes of one strategy in order, and what was dropped."""
     (stream,) = panel["scenario"]["streams"]
     panes = [f"{it['timing']} {it['value']}" for it in stream["panes"] if not it["retraction"]]
-    dropped = [f"dropped {it['value']}" for it in stream["elements"] if it["lost"]]
-    return ", ".join(panes + dropped)
+    return ", ".join(panes + [f"dropped {it['value']}" for it in stream["elements"] if it["lost"]])
 
 
 def test_the_questions_are_numbered():

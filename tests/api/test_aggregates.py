@@ -201,8 +201,7 @@ def described(value: Any) -> str:
 
 @pytest.fixture(scope="module")
 def frame(spark: Any) -> Any:
-    rows = [tuple(row.values()) for row in rides()]
-    return spark.createDataFrame(rows, RIDES).coalesce(1)
+    return spark.createDataFrame([tuple(row.values()) for row in rides()], RIDES).coalesce(1)
 
 
 def in_sessions(frame: Any, aggregate: dict[str, Any], **how: Any) -> Any:
@@ -256,10 +255,7 @@ class Span(bl.CombineFn):
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
-        return {
-            "low": min(first["low"], second["low"]),
-            "high": max(first["high"], second["high"]),
-        }
+        return {"low": min(first["low"], second["low"]), "high": max(first["high"], second["high"])}
 
 
 class Weighted(bl.CombineFn):

@@ -22,7 +22,6 @@ from beamlike.testing import QueryTest
 from tests.support.queries.page_views import (
     HOURS,
     MINUTES,
-    NEVER_FIRED,
     SMALL,
     VIEWS,
     Visits,
@@ -36,6 +35,7 @@ from tests.support.queries.page_views import (
     visits,
     wait,
 )
+from tests.support.queries.rows import NEVER_FIRED
 
 # -- plain classes ---------------------------------------------------------------------------------
 

@@ -122,11 +122,7 @@ def test_streams_of_such_rows_are_looked_into_and_grouped_together() -> None:
         return bl.co_group(streams, "user", **SMALL)
 
     inside = "in 12:00:00-13:00:00"
-    assert came(looking, *steps, columns=columns) == [
-        [],
-        [],
-        [f"ann 1 milk at 12:00:00 {inside}"],
-    ]
+    assert came(looking, *steps, columns=columns) == [[], [], [f"ann 1 milk at 12:00:00 {inside}"]]
     assert came(together, *steps, columns=columns) == [
         [],
         [],

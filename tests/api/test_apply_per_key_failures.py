@@ -10,13 +10,8 @@ from pyspark.sql import types as T
 
 import beamlike as bl
 import beamlike.beam as beam
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-    requires_time_sorted_input,
-)
 from beamlike.errors import (
     ColumnError,
     StateError,
@@ -201,14 +196,14 @@ class OrderedLater:
 
     def process(self, row: Any, due: Any) -> None: ...
 
-    @requires_time_sorted_input
+    @userstate.requires_time_sorted_input
     def on_due(self) -> None: ...
 
 
 class Ending:
     def process(self, row: Any) -> None: ...
 
-    @on_window_expiration
+    @userstate.on_window_expiration
     def farewell(self) -> None: ...
 
 
@@ -219,12 +214,12 @@ class PlainInBundles:
 
 
 class OrderedDoFn(beam.DoFn):
-    DUE = TimerSpec("due", TimeDomain.WATERMARK)
+    DUE = userstate.TimerSpec("due", TimeDomain.WATERMARK)
 
     def process(self, row: Any, due: Any = beam.DoFn.TimerParam(DUE)) -> None: ...
 
-    @on_timer(DUE)
-    @requires_time_sorted_input
+    @userstate.on_timer(DUE)
+    @userstate.requires_time_sorted_input
     def when_due(self) -> None: ...
 
 
@@ -241,7 +236,7 @@ class InBundles(beam.DoFn):
 
 
 class Uncalled(beam.DoFn):
-    DUE = TimerSpec("due", TimeDomain.WATERMARK)
+    DUE = userstate.TimerSpec("due", TimeDomain.WATERMARK)
 
     def process(self, row: Any, due: Any = beam.DoFn.TimerParam(DUE)) -> None: ...
 
@@ -315,8 +310,7 @@ def test_a_result_that_does_not_fit_is_refused(answer: Any, words: str) -> None:
 
     def job(views: Any) -> Any:
         returns = "n int, required string not null"
-        rows = stream(views)
-        return rows.apply_per_key("user", Answers(), returns, on_error="fail", **SMALL)
+        return stream(views).apply_per_key("user", Answers(), returns, on_error="fail", **SMALL)
 
     with QueryTest(job, VIEWS) as query, pytest.raises(UserFunctionError) as refused:
         query.send(view("ann", "12:00:00"))

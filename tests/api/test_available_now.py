@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.shown import lines
 
 pytestmark = pytest.mark.spark
 
@@ -47,7 +48,7 @@ def ran(feed: Any, out: Any, **trigger: Any) -> list[tuple[int, Row]]:
 @pytest.mark.parametrize(
     "early", [bl.AfterProcessingTime("1 hour"), bl.AfterCount(5)], ids=["clock", "count"]
 )
-def test_a_backlog_has_its_on_time_and_late_panes(feed: MakeFeed, lines: Lines, early: Any) -> None:
+def test_a_backlog_has_its_on_time_and_late_panes(feed: MakeFeed, early: Any) -> None:
     events = feed(EVENTS)
     for number, time in enumerate(["12:00:10", "12:10:00", "12:00:20", "12:30:00"]):
         events.put(event(time, number))
@@ -74,9 +75,7 @@ def test_a_backlog_has_its_on_time_and_late_panes(feed: MakeFeed, lines: Lines, 
 
 
 @pytest.mark.nightly
-def test_what_is_due_by_the_clock_comes_with_the_next_micro_batch_or_the_next_run(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_what_is_due_by_the_clock_comes_with_the_next_micro_batch_or_the_next_run(feed: MakeFeed):
     """A pane is due a millisecond after its first row: before the next micro-batch's rows."""
     events = feed(EVENTS)
     often = WINDOWS | {
@@ -110,9 +109,7 @@ def test_what_is_due_by_the_clock_comes_with_the_next_micro_batch_or_the_next_ru
 @pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
-def test_a_join_goes_on_without_a_silent_side(
-    feed: MakeFeed, lines: Lines, trigger: dict[str, Any]
-) -> None:
+def test_a_join_goes_on_without_a_silent_side(feed: MakeFeed, trigger: dict[str, Any]) -> None:
     events, others = feed(EVENTS), feed("name string, on timestamp, w int")
 
     def joined() -> Any:
@@ -152,7 +149,7 @@ def test_a_join_goes_on_without_a_silent_side(
 @pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
-def test_a_join_has_early_panes_by_the_clock(feed: MakeFeed, lines: Lines, trigger: dict[str, Any]):
+def test_a_join_has_early_panes_by_the_clock(feed: MakeFeed, trigger: dict[str, Any]):
     """A pane is due a millisecond after its first row: before the next micro-batch's rows."""
     events, others = feed(EVENTS), feed("name string, on timestamp, w int")
 
@@ -195,7 +192,7 @@ def test_a_join_has_early_panes_by_the_clock(feed: MakeFeed, lines: Lines, trigg
 
 @pytest.mark.nightly
 def test_a_query_with_a_clock_takes_its_backlog_before_it_is_drained(
-    feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+    feed: MakeFeed, sink: Any, tmp_path: Path
 ) -> None:
     events = feed(EVENTS)
     out = bl.windowed(

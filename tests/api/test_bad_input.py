@@ -19,7 +19,8 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
-from tests.support.queries.rows import MakeFeed, Row, Shown, counts_of
+from tests.support.queries.rows import ONLY_PANE, MakeFeed, Row, counts_of
+from tests.support.queries.shown import shown
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
@@ -49,13 +50,7 @@ PANE = {
     "n": 2,
     "mean": 2.0,
     "timestamp": "2020-01-01T00:59:59.999Z",
-    "pane": {
-        "timing": "ON_TIME",
-        "index": 0,
-        "nonspeculative_index": 0,
-        "is_first": True,
-        "is_last": True,
-    },
+    "pane": ONLY_PANE,
 }
 
 
@@ -97,9 +92,7 @@ def sales(spark: Any, *rows: Row) -> Any:
 EXPECTED_DROPS = [refused(reason, row) for reason, row in BAD_ROWS]
 
 
-def test_bad_rows_are_delivered_with_their_reason_and_good_rows_do_not_suffer(
-    spark: Any, shown: Shown
-) -> None:
+def test_bad_rows_are_delivered_with_their_reason_and_good_rows_do_not_suffer(spark: Any) -> None:
     frame = sales(spark, GOOD, *(row for _, row in BAD_ROWS), GOOD | {"price": "2.5"})
 
     assert in_order(shown(hourly(frame, output="all"))) == in_order(
@@ -161,7 +154,7 @@ def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> 
 
 
 @pytest.mark.parametrize("kind", ["date", "timestamp", "timestamp_ntz"])
-def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, shown: Shown, kind: str):
+def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, kind: str):
     frame = spark.sql(
         f"""
         select 'a' shop, timestamp '2020-01-01 00:00:01Z' at, cast('2020-05-05' as {kind}) due
@@ -181,9 +174,7 @@ def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, shown: Sh
 @pytest.mark.parametrize(
     "made", ["array(null, {})", "array(named_struct('d', {}))", "map('x', {})"]
 )
-def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(
-    spark: Any, shown: Shown, made: str
-) -> None:
+def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(spark: Any, made: str) -> None:
     good, far = (made.format(f"date '{it}'") for it in ("2020-05-05", "+20205-05-05"))
     frame = spark.sql(
         f"""
@@ -487,7 +478,7 @@ def other_state_store(spark: Any) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("other_state_store")
-def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, shown: Shown) -> None:
+def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any) -> None:
     ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
 
     with pytest.raises(EnvironmentProblem) as wrong:

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
-from tests.support.queries.rows import Lines, MakeFeed, Row
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import lines_in_order
 from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
@@ -85,14 +86,8 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     (
         event("a", "01:05"),
         {
-            "retractions": [
-                "a 1 | 01:00-01:10 EARLY 0 withdrawn",
-                "a 2 | 01:00-01:15 EARLY 0",
-            ],
-            "changelog": [
-                "a - | 01:00-01:10 delete",
-                "a 2 | 01:00-01:15 EARLY 0 upsert",
-            ],
+            "retractions": ["a 1 | 01:00-01:10 EARLY 0 withdrawn", "a 2 | 01:00-01:15 EARLY 0"],
+            "changelog": ["a - | 01:00-01:10 delete", "a 2 | 01:00-01:15 EARLY 0 upsert"],
             "upserts": ["a 2 | 01:00-01:15 EARLY 0 upsert session 01:00-01:10"],
             "only what differs": [
                 "a 1 | 01:00-01:10 EARLY 0 withdrawn",
@@ -144,10 +139,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
                 "a 4 | 01:00-01:30 ON_TIME 1",
                 "b 1 | 04:00-04:10 EARLY 0",
             ],
-            "changelog": [
-                "a 4 | 01:00-01:30 ON_TIME 1 upsert",
-                "b 1 | 04:00-04:10 EARLY 0 upsert",
-            ],
+            "changelog": ["a 4 | 01:00-01:30 ON_TIME 1 upsert", "b 1 | 04:00-04:10 EARLY 0 upsert"],
             "upserts": [
                 "a 4 | 01:00-01:30 ON_TIME 1 upsert session 01:00-01:10",
                 "b 1 | 04:00-04:10 EARLY 0 upsert session 04:00-04:10",
@@ -159,14 +151,8 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     (
         event("a", "01:25"),
         {
-            "retractions": [
-                "a 4 | 01:00-01:30 ON_TIME 1 withdrawn",
-                "a 5 | 01:00-01:35 LATE 0",
-            ],
-            "changelog": [
-                "a - | 01:00-01:30 delete",
-                "a 5 | 01:00-01:35 LATE 0 upsert",
-            ],
+            "retractions": ["a 4 | 01:00-01:30 ON_TIME 1 withdrawn", "a 5 | 01:00-01:35 LATE 0"],
+            "changelog": ["a - | 01:00-01:30 delete", "a 5 | 01:00-01:35 LATE 0 upsert"],
             "upserts": ["a 5 | 01:00-01:35 LATE 0 upsert session 01:00-01:10"],
             "only what differs": [
                 "a 4 | 01:00-01:30 EARLY 0 withdrawn",
@@ -178,7 +164,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
 
 
 @pytest.mark.nightly
-def test_sessions_grow_and_merge(feed: MakeFeed, lines_in_order: Lines) -> None:
+def test_sessions_grow_and_merge(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(each_way(events.frame, HOWS))
     for row, expected in STORY:

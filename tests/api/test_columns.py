@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from tests.support.queries.rows import MakeFeed, Shown
+from tests.support.queries.rows import MakeFeed
+from tests.support.queries.shown import shown
 from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
@@ -20,7 +21,7 @@ def values_of(rows: list[dict[str, Any]], *names: str) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_a_column_may_have_any_name(spark: Any, shown: Shown, name: str) -> None:
+def test_a_column_may_have_any_name(spark: Any, name: str) -> None:
     frame = spark.createDataFrame([("2020-01-01", 1), ("2020-01-01", 1)], ["at", name])
 
     panes = bl.windowed(
@@ -31,14 +32,7 @@ def test_a_column_may_have_any_name(spark: Any, shown: Shown, name: str) -> None
         aggregate={f"sum of {name}": bl.sum(name), f"{name}.all": bl.collect(name)},
     )
 
-    assert panes.columns == [
-        name,
-        "window",
-        f"sum of {name}",
-        f"{name}.all",
-        "timestamp",
-        "pane",
-    ]
+    assert panes.columns == [name, "window", f"sum of {name}", f"{name}.all", "timestamp", "pane"]
     assert values_of(shown(panes), name, f"sum of {name}", f"{name}.all") == [[1, 2, [1, 1]]]
 
 
@@ -82,11 +76,9 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
     }
 
 
-def test_a_result_may_bear_the_name_of_its_column(spark: Any, shown: Shown) -> None:
-    frame = spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00Z' at, 3 v")
-
+def test_a_result_may_bear_the_name_of_its_column(spark: Any) -> None:
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00Z' at, 3 v"),
         key="k",
         timestamp="at",
         window=bl.FixedWindows("1 hour"),
@@ -96,7 +88,7 @@ def test_a_result_may_bear_the_name_of_its_column(spark: Any, shown: Shown) -> N
     assert values_of(shown(panes), "k", "v", "at") == [["a", 3, "2020-01-01T00:30:00.000Z"]]
 
 
-def test_the_event_time_may_be_the_key(spark: Any, shown: Shown) -> None:
+def test_the_event_time_may_be_the_key(spark: Any) -> None:
     frame = spark.sql("select explode(array('00:30:00Z', '00:00:00Z')) time").selectExpr(
         "cast(concat('2020-01-01 ', time) as timestamp) at"
     )
@@ -115,11 +107,9 @@ def test_the_event_time_may_be_the_key(spark: Any, shown: Shown) -> None:
     ]
 
 
-def test_columns_that_no_one_asked_for_may_be_called_the_same(spark: Any, shown: Shown) -> None:
-    frame = spark.sql("select 'a' k, timestamp '2020-01-01' at, 1 other, 2 other")
-
+def test_columns_that_no_one_asked_for_may_be_called_the_same(spark: Any) -> None:
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, timestamp '2020-01-01' at, 1 other, 2 other"),
         key="k",
         timestamp="at",
         window=bl.FixedWindows("1 hour"),
@@ -137,11 +127,9 @@ def exact_case(spark: Any) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("exact_case")
-def test_where_case_matters_names_may_differ_by_it(spark: Any, shown: Shown) -> None:
-    frame = spark.sql("select 'a' k, 'b' K, timestamp '2020-01-01' at")
-
+def test_where_case_matters_names_may_differ_by_it(spark: Any) -> None:
     panes = bl.windowed(
-        frame,
+        spark.sql("select 'a' k, 'b' K, timestamp '2020-01-01' at"),
         key=["k", "K"],
         timestamp="at",
         window=bl.FixedWindows("1 hour"),
@@ -151,7 +139,7 @@ def test_where_case_matters_names_may_differ_by_it(spark: Any, shown: Shown) -> 
     assert values_of(shown(panes), "k", "K", "n", "N", "Window") == [["a", "b", 1, 1, ["a"]]]
 
 
-def test_times_are_the_same_instants_in_any_session_time_zone(spark: Any, shown: Shown) -> None:
+def test_times_are_the_same_instants_in_any_session_time_zone(spark: Any) -> None:
     texts = spark.createDataFrame([("a", "2020-01-01 00:30:00")], ["k", "at"])
     with session_zone(spark, "America/New_York"):
         panes = bl.windowed(

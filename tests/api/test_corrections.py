@@ -31,8 +31,7 @@ def visits(hits: Any, **parts: Any) -> bl.Stream:
 
 
 def known(names: Any) -> bl.Stream:
-    rows = bl.stream(names, timestamp="at", watermark="0 s")
-    return rows.window(HOUR, **CORRECTED)
+    return bl.stream(names, timestamp="at", watermark="0 s").window(HOUR, **CORRECTED)
 
 
 def in_hours(
@@ -82,8 +81,7 @@ def test_a_session_that_outgrows_an_hour_takes_its_early_pane_back_in_time(machi
 
     query = QueryTest(job, HITS)
     columns = ("user", "visits", "hits")
-    early = query.send(hit("12:50:00"), hit("12:54:00"))
-    assert shown(early, *columns) == ["+ ann 1 2"]
+    assert shown(query.send(hit("12:50:00"), hit("12:54:00")), *columns) == ["+ ann 1 2"]
     assert query.send(hit("12:58:00")) == []
     assert query.send(hit("13:01:00", "bob")) == []
     query.restart()

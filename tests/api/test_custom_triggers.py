@@ -8,7 +8,8 @@ from pyspark.errors import StreamingQueryException
 import beamlike as bl
 from beamlike.errors import UnsupportedError
 from tests.support.generated.own_triggers import AfterSpend
-from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 
 pytestmark = pytest.mark.spark
 
@@ -33,7 +34,7 @@ HOURS: dict[str, Any] = {
 
 @pytest.mark.nightly
 def test_it_fires_and_goes_on_from_a_checkpoint_and_another_one_does_not(
-    spark: Any, feed: MakeFeed, lines: Lines
+    spark: Any, feed: MakeFeed
 ) -> None:
     events = feed(EVENTS)
     panes = bl.windowed(events.frame, **HOURS)

@@ -52,8 +52,7 @@ def test_the_first_row_of_each_key_and_window_goes_on(rows: list[tuple[str, int]
 def test_a_row_in_several_windows_is_the_first_in_each() -> None:
     rows = first_rows([("a", 0), ("a", 5), ("b", 5)], bl.SlidingWindows("10 min", "5 min")).rows
     starts = [(START + timedelta(minutes=minute)) for minute in (-5, 0, 5)]
-    shown = [(row["k"], row["v"], row["window"]["start"]) for row in rows.to_pylist()]
-    assert sorted(shown) == [
+    assert sorted([(row["k"], row["v"], row["window"]["start"]) for row in rows.to_pylist()]) == [
         ("a", 0, starts[0]),
         ("a", 0, starts[1]),
         ("a", 1, starts[2]),

@@ -10,6 +10,7 @@ from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.errors import CombineError, UnsupportedError, WindowingError
 from beamlike.model.combine import Collect, Sum
 from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import shown
 
 pytestmark = pytest.mark.filterwarnings("error::beamlike.errors.UnwiseStrategyWarning")
 
@@ -64,9 +65,7 @@ def bounded(spark: Any, *rows: Row) -> Any:
 
 
 @pytest.mark.spark
-def test_a_table_of_kafka_has_closed_bounds_and_joins_what_is_a_gap_apart(
-    spark: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_a_table_of_kafka_has_closed_bounds_and_joins_what_is_a_gap_apart(spark: Any) -> None:
     events = [event("joe", "00:00", "a"), event("joe", "05:00", "b"), event("joe", "10:00.001")]
     df = bounded(spark, *events, event(None, "00:00"))
 
@@ -101,9 +100,7 @@ def test_a_table_of_kafka_has_closed_bounds_and_joins_what_is_a_gap_apart(
 
 
 @pytest.mark.spark
-def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(
-    spark: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(spark: Any) -> None:
     df = bounded(spark, event("joe", "00:00"), event("joe", "05:00", v=2), event("ben", "07:00"))
     sums = SESSIONS.aggregate(Sum()).on_dataframe(
         df, key="user", value="v", timestamp="at", **SMALL
@@ -141,7 +138,7 @@ def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(
 
 @pytest.mark.spark
 def test_an_operator_of_flink_without_keys_combines_what_an_evictor_left_as_the_stream_ends(
-    spark: Any, shown: Callable[[Any], list[Row]]
+    spark: Any,
 ) -> None:
     df = bounded(
         spark, event("joe", "05:00", v=4), event("ben", "00:00", v=2), event(None, "06:00")
@@ -154,9 +151,7 @@ def test_an_operator_of_flink_without_keys_combines_what_an_evictor_left_as_the_
 
 
 @pytest.mark.spark
-def test_an_operator_of_apex_stamps_with_the_begin_of_a_window(
-    spark: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_an_operator_of_apex_stamps_with_the_begin_of_a_window(spark: Any) -> None:
     df = bounded(
         spark, event("joe", "01:00"), event("ben", "04:59.999", v=2), event("joe", "05:00")
     )
@@ -173,9 +168,7 @@ def test_an_operator_of_apex_stamps_with_the_begin_of_a_window(
 
 
 @pytest.mark.spark
-def test_a_flow_of_akka_gives_out_lists_and_tells_what_had_no_room(
-    spark: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_a_flow_of_akka_gives_out_lists_and_tells_what_had_no_room(spark: Any) -> None:
     minutes = ("00:00", "01:00", "06:00", "11:00.001")
     df = bounded(
         spark, *(event("joe", minute, page) for minute, page in zip(minutes, "abcd", strict=True))
@@ -223,10 +216,7 @@ def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     )
     assert described(
         events.send(event("joe", "00:00", "a"), event("ben", "00:00", "x")), "user"
-    ) == [
-        "ben value ['x'] 00:00-00:00 at 00:00",
-        "joe value ['a'] 00:00-00:00 at 00:00",
-    ]
+    ) == ["ben value ['x'] 00:00-00:00 at 00:00", "joe value ['a'] 00:00-00:00 at 00:00"]
     assert described(events.send(event("joe", "05:00", "b")), "user") == [
         "joe tombstone 00:00-00:00 at 00:00",
         "joe value ['a', 'b'] 00:00-05:00 at 05:00",

@@ -8,16 +8,12 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-)
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
-from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 from tests.support.refusals import refusal
 
 EVENTS = "user string, at timestamp, v int"
@@ -25,7 +21,7 @@ EVENTS = "user string, at timestamp, v int"
 
 @pytest.mark.spark
 def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
-    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path
 ) -> None:
     events = feed(EVENTS)
     hours = bl.windowed(
@@ -59,8 +55,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
         "ann 2 | 00:00-01:00 ON_TIME 1",
         "eva 1 | 00:00-01:00 ON_TIME 0",
     ]
-    shown = [{**row, "dropped": row.get("dropped")} for row in sink.rows]
-    assert lines(shown) == [
+    assert lines([{**row, "dropped": row.get("dropped")} for row in sink.rows]) == [
         "ann 1 | 01:00-02:00 ON_TIME 0 last",
         "ann 3 | 00:00-01:00 LATE 2 last",
         "bob 1 | 01:00-02:00 ON_TIME 0 last",
@@ -77,7 +72,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_groupings_that_follow_each_other_end_together(
-    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path
 ) -> None:
     from pyspark.sql import functions as F
 
@@ -110,9 +105,9 @@ def test_groupings_that_follow_each_other_end_together(
 class Seen(beam.DoFn):
     """Shows what it has seen when a timer of event time fires, and at the end of the window."""
 
-    SEEN = BagStateSpec("seen", beam.coders.VarIntCoder())
-    LATER = TimerSpec("later", TimeDomain.WATERMARK)
-    RING = TimerSpec("ring", TimeDomain.REAL_TIME)
+    SEEN = userstate.BagStateSpec("seen", beam.coders.VarIntCoder())
+    LATER = userstate.TimerSpec("later", TimeDomain.WATERMARK)
+    RING = userstate.TimerSpec("ring", TimeDomain.REAL_TIME)
 
     def process(
         self,
@@ -126,15 +121,15 @@ class Seen(beam.DoFn):
         later.set(at + 600)
         ring.offset(3600).set_relative()
 
-    @on_timer(LATER)
+    @userstate.on_timer(LATER)
     def on_later(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
         yield ["later", sum(seen.read())]
 
-    @on_timer(RING)
+    @userstate.on_timer(RING)
     def on_ring(self) -> Any:
         yield ["rang", 0]
 
-    @on_window_expiration
+    @userstate.on_window_expiration
     def on_end(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
         yield ["end", sum(seen.read())]
 

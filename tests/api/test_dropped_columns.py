@@ -8,8 +8,9 @@ import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, counts_of
+from tests.support.queries.rows import SMALL, MakeFeed, counts_of
 from tests.support.queries.rows import of_key as event
+from tests.support.queries.shown import lines
 from tests.support.sums import SumOfTheLucky
 
 pytestmark = pytest.mark.spark
@@ -20,7 +21,7 @@ TEN_MINUTES = bl.FixedWindows("10 minutes")
 
 
 @pytest.mark.nightly
-def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, lines: Lines) -> None:
+def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     sessions = bl.windowed(
         events.frame,
@@ -75,7 +76,7 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
-def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines: Lines) -> None:
+def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed) -> None:
     sales, returns = feed(EVENTS), feed(EVENTS)
     sold = bl.stream(sales.frame, timestamp="at", watermark="0 s").select("k", "v")
     returned = bl.stream(returns.frame, timestamp="at", watermark="0 s")

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
 from tests.support.sums import SumOfTheLucky
 
@@ -107,9 +108,7 @@ def added_up(drops: list[Row]) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
-    feed: MakeFeed, lines: Lines, name: str
-) -> None:
+def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(feed: MakeFeed, name: str):
     events, hows = feed(EVENTS), hows_of(name)
 
     def start() -> None:
@@ -167,7 +166,7 @@ def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_bounded_rows_make_the_same_panes(spark: Any, shown: Shown, lines: Lines, name: str):
+def test_bounded_rows_make_the_same_panes(spark: Any, name: str):
     rows = [tuple(row.values()) for batch in random_batches(3) for row in batch]
     frame = spark.createDataFrame(rows, "k string, at string, v int").repartition(3)
     hows = hows_of(name)
@@ -192,9 +191,7 @@ def test_bounded_rows_make_the_same_panes(spark: Any, shown: Shown, lines: Lines
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_a_row_that_a_function_cannot_take_is_dropped_alone(
-    spark: Any, shown: Shown, lines: Lines, how: str
-) -> None:
+def test_a_row_that_a_function_cannot_take_is_dropped_alone(spark: Any, how: str) -> None:
     frame = spark.createDataFrame(
         [(key, f"2020-01-01 00:0{v % 10}:00Z", v) for key in "ab" for v in (1, 13, 2)],
         "k string, at string, v int",

@@ -135,11 +135,7 @@ def test_an_end_event_is_expired_once_the_watermark_has_passed_it_by_the_latenes
             shown(query.send(click("12:15", "logout"), click("12:15"))),
             shown(query.advance_watermark_to_infinity()),
         ]
-    assert came == [
-        [],
-        ["dropped as expired"],
-        ["12:00-12:50:00.000 click click click ON_TIME"],
-    ]
+    assert came == [[], ["dropped as expired"], ["12:00-12:50:00.000 click click click ON_TIME"]]
 
 
 def test_a_function_says_what_ends_a_visit_and_what_it_raises_for_is_dropped() -> None:
@@ -178,11 +174,7 @@ def test_visits_by_hour_are_corrected_as_they_end() -> None:
                 else:
                     standing[hour] = row["visits"], row["hits"]
             folded.append(dict(standing))
-    assert folded == [
-        {"13:00": (1, 1)},
-        {"12:00": (1, 2), "13:00": (1, 1)},
-        {"12:00": (2, 4)},
-    ]
+    assert folded == [{"13:00": (1, 1)}, {"12:00": (1, 2), "13:00": (1, 1)}, {"12:00": (2, 4)}]
 
 
 def test_a_flag_ends_visits_and_null_does_not() -> None:

@@ -16,7 +16,8 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from tests.support.queries.rows import Lines, MakeFeed, Row
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import lines, shown
 
 SALES = "shop string, at string, n int"
 DAY = 86_400_000
@@ -89,7 +90,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed, lines: Lines):
+def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed):
     stream = feed(SALES)
     stream.start(hourly(stream.frame))
 
@@ -110,9 +111,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed,
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(feed: MakeFeed) -> None:
     stream = feed(SALES)
     stream.start(hourly(stream.frame, max_ahead=None))
 
@@ -125,12 +124,10 @@ def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(
 
 
 @pytest.mark.spark
-def test_a_batch_takes_the_far_future_as_it_is(spark: Any, lines: Lines, shown: Any) -> None:
+def test_a_batch_takes_the_far_future_as_it_is(spark: Any) -> None:
     rows = [tuple(row.values()) for row in (sale("00:10", 1), *ENDS_OF_TIME[:1])]
 
-    panes = shown(hourly(spark.createDataFrame(rows, SALES)))
-
-    assert lines(panes) == [
+    assert lines(shown(hourly(spark.createDataFrame(rows, SALES)))) == [
         "a 1 | 00:00-01:00 ON_TIME 0 last",
         "a 1 | 2099-01-01T00:00:00.000Z-2099-01-01T01:00:00.000Z ON_TIME 0 last",
     ]
@@ -138,9 +135,7 @@ def test_a_batch_takes_the_far_future_as_it_is(spark: Any, lines: Lines, shown: 
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(feed: MakeFeed) -> None:
     stream = feed(SALES)
     sales = bl.stream(stream.frame, timestamp="at", watermark="0 s").where("n <> 1")
     hours = sales.window(bl.FixedWindows("1 hour")).group("shop", {"sum": bl.sum("n")})

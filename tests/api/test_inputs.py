@@ -27,7 +27,8 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.shard import Shard
 from tests.support.machines.in_shard import DictStore
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.shown import lines
 from tests.support.refusals import refusal
 
 EVENTS = "k string, at timestamp"
@@ -169,7 +170,7 @@ def test_a_grouping_before_is_as_far_as_the_slowest_of_its_shards() -> None:
 @pytest.mark.nightly
 @spark_test
 @without_empty_batches
-def test_results_wait_for_the_slower_input_also_after_a_restart(feed: MakeFeed, lines: Lines):
+def test_results_wait_for_the_slower_input_also_after_a_restart(feed: MakeFeed):
     fast, slow = feed(EVENTS), feed(EVENTS)
     out = counted(fast.frame, slow.frame).everything
     fast.start(out)
@@ -194,9 +195,7 @@ def test_results_wait_for_the_slower_input_also_after_a_restart(feed: MakeFeed, 
 
 @pytest.mark.nightly
 @spark_test
-def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(feed: MakeFeed) -> None:
     busy, silent = feed(EVENTS), feed(EVENTS)
     streams = [
         bl.stream(busy.frame, timestamp="at", watermark="0 s"),
@@ -215,7 +214,7 @@ def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(
 
 @pytest.mark.nightly
 @spark_test
-def test_a_silent_query_advances_with_the_clock(feed: MakeFeed, lines: Lines) -> None:
+def test_a_silent_query_advances_with_the_clock(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(
         events.frame, timestamp="at", watermark="0 s", idle_after="1 second", idle="advance"
@@ -234,12 +233,9 @@ def test_a_silent_query_advances_with_the_clock(feed: MakeFeed, lines: Lines) ->
 @pytest.mark.nightly
 @spark_test
 @without_empty_batches
-def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(feed: MakeFeed) -> None:
     events = feed(EVENTS)
-    marked = events.frame.withWatermark("at", "90 seconds")
-    events.start(counted(marked, watermark=None).everything)
+    events.start(counted(events.frame.withWatermark("at", "90 seconds"), watermark=None).everything)
     assert events.send(event("a", "00:01:00"), event("b", "00:11:29.999")) == []
     assert lines(events.send(event("b", "00:11:30"))) == ["a 1 | 00:00-00:10 ON_TIME 0 last"]
 
@@ -247,7 +243,7 @@ def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(
 @pytest.mark.nightly
 @spark_test
 @without_empty_batches
-def test_each_row_keeps_the_windows_of_its_own_input(feed: MakeFeed, lines: Lines) -> None:
+def test_each_row_keeps_the_windows_of_its_own_input(feed: MakeFeed) -> None:
     phones, screens = feed(EVENTS), feed(EVENTS)
     gaps = {"phones": "2 minutes", "screens": "10 minutes"}
     streams = {

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, WindowingError
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Row, Shown
+from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
@@ -64,7 +65,7 @@ PAYMENT_ONLY = ["cat - 7 | 00:05-00:15 ON_TIME 0 last"]
     ],
 )
 def test_sessions_of_two_streams_merge_and_their_rows_are_joined(
-    feed: MakeFeed, lines: Lines, how: Any, expected: list[str]
+    feed: MakeFeed, how: Any, expected: list[str]
 ) -> None:
     orders, payments = feed(ORDERS), feed(PAYMENTS)
     joined = bl.join(
@@ -127,7 +128,7 @@ def test_sessions_of_two_streams_merge_and_their_rows_are_joined(
     ],
 )
 def test_each_pane_joins_what_it_holds(
-    feed: MakeFeed, lines: Lines, accumulation: str, expected: list[list[str]]
+    feed: MakeFeed, accumulation: str, expected: list[list[str]]
 ) -> None:
     orders, payments = feed(ORDERS), feed(PAYMENTS)
     windowing = EARLY_AND_LATE | {"accumulation": accumulation}
@@ -158,7 +159,7 @@ def test_each_pane_joins_what_it_holds(
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("utc_session")  # one of its columns is a time of the day
-def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed, lines: Lines) -> None:
+def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed) -> None:
     orders, payments, calls = feed(ORDERS), feed(PAYMENTS), feed("who string, at timestamp")
     called = bl.stream(calls.frame, timestamp="at", watermark="0 s").window(SESSIONS)
     together = bl.co_group(
@@ -254,7 +255,7 @@ def test_bounded_joins_are_those_of_plain_lists(spark: Any) -> None:
     assert len({len(expected(how)) for how in ("inner", "left", "right", "full")}) == 4
 
 
-def test_a_join_can_be_grouped_again(spark: Any, shown: Shown, lines: Lines) -> None:
+def test_a_join_can_be_grouped_again(spark: Any) -> None:
     orders = spark.createDataFrame(
         [("ann", "2020-01-01 00:01:00Z", "book"), ("ann", "2020-01-01 00:02:00Z", "ink")],
         "user string, at string, item string",

@@ -172,8 +172,7 @@ def changes(folder: Path) -> list[tuple[Any, str]]:
 
 
 def test_a_pane_that_is_withdrawn_is_a_tombstone(spark: Any, tmp_path: Path) -> None:
-    panes = panes_of(spark, *PANES).coalesce(1)
-    bl.kafka.write(panes, str(tmp_path), "hours", key="user").save()
+    bl.kafka.write(panes_of(spark, *PANES).coalesce(1), str(tmp_path), "hours", key="user").save()
     assert changes(tmp_path) == [(1, "upsert"), (None, "delete"), (2, "upsert"), (3, "upsert")]
     assert {shown(record)[0]["user"] for record in topics.received(tmp_path, "hours")} == {"ann"}
 

@@ -13,7 +13,8 @@ from pyspark.sql import types as T
 import beamlike as bl
 from beamlike.dialects import kafka
 from beamlike.errors import ColumnError
-from tests.support.queries.rows import MakeFeed, Row, Shown
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import shown
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
@@ -205,7 +206,7 @@ def test_a_place_on_earth_is_no_key(spark: Any) -> None:
     ("collation", "plain"), [("UTF8_LCASE", "lower"), ("UTF8_BINARY_RTRIM", "rtrim")]
 )
 def test_the_plain_string_that_is_advised_makes_the_groups_of_spark(
-    spark: Any, shown: Shown, collation: str, plain: str
+    spark: Any, collation: str, plain: str
 ) -> None:
     rows = spark.sql(f"select timestamp '{AT}' at, explode(array('a', 'A', 'b', 'a ', 'B', 'a')) k")
     collated = rows.withColumn("k", F.collate("k", collation))
@@ -238,7 +239,7 @@ def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate
     )
 
 
-def test_strings_of_a_collation_are_values_and_times_as_others_are(spark: Any, shown: Shown):
+def test_strings_of_a_collation_are_values_and_times_as_others_are(spark: Any):
     texts = spark.sql(f"select '{AT}' at, explode(array('b', 'A', '5')) v")
     rows = texts.select(*(F.collate(name, "UNICODE_CI").alias(name) for name in ("at", "v")))
     panes = bl.windowed(

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
-from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.rows import NEVER_FIRED, SMALL, MakeFeed, Row
+from tests.support.queries.shown import shown
 
 pytestmark = pytest.mark.spark
 
@@ -108,13 +109,7 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
             "lane": "east",
             "owner": "ann",
             "timestamp": time("00:01:00.000"),
-            "pane": {
-                "timing": "UNKNOWN",
-                "index": 0,
-                "nonspeculative_index": 0,
-                "is_first": True,
-                "is_last": True,
-            },
+            "pane": NEVER_FIRED,
             "dropped": None,
         },
         {
@@ -124,13 +119,7 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
             "lane": "west",
             "owner": "ann",
             "timestamp": time("00:06:00.000"),
-            "pane": {
-                "timing": "UNKNOWN",
-                "index": 0,
-                "nonspeculative_index": 0,
-                "is_first": True,
-                "is_last": True,
-            },
+            "pane": NEVER_FIRED,
             "dropped": None,
         },
     ]
@@ -258,9 +247,7 @@ FOUND = [
 NO_PLATE = 'look up: null_key {"plate":null,"at":"2020-01-01 00:03:00Z","lane":"east"}'
 
 
-def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(
-    cars: Any, owners: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(cars: Any, owners: Any) -> None:
     assert described(shown(looking(cars, owners, "inner").everything)) == [*FOUND, NO_PLATE]
     assert described(shown(looking(cars, owners, "left").everything)) == sorted(
         [
@@ -273,9 +260,7 @@ def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(
 
 
 @pytest.mark.nightly
-def test_panes_of_a_grouping_look_up_too_and_stay_the_panes_that_they_are(
-    cars: Any, owners: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_panes_of_a_grouping_look_up_too_and_stay_the_panes_that_they_are(cars: Any, owners: Any):
     sessions = bl.stream(cars.na.drop(), timestamp="at").window(bl.Sessions("2 minutes"))
     lanes = sessions.group("plate", {"lane": bl.count()}, **SMALL)
     side = bl.stream(owners, timestamp="since").window(bl.GlobalWindows()).select("id", "owner")
@@ -291,7 +276,7 @@ def test_panes_of_a_grouping_look_up_too_and_stay_the_panes_that_they_are(
 
 
 def test_a_window_that_depends_on_the_row_reads_columns_that_the_result_need_not_have(
-    cars: Any, owners: Any, shown: Callable[[Any], list[Row]]
+    cars: Any, owners: Any
 ) -> None:
     by_plate = bl.Sessions(lambda plate: "1 minute" if plate == "a" else "20 minutes")
     main = bl.stream(cars.na.drop(), timestamp="at").window(by_plate)

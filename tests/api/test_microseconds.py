@@ -71,8 +71,7 @@ def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(host:
     with query(GAP, host, machine=machine) as test:
         test.send(*rows_at(999, 10_000_500, 20_000_501))
         panes = test.advance_watermark_to_infinity()
-    spans = [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes]
-    assert spans == [
+    assert [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes] == [
         (noon(999), noon(20_000_500), 2),
         (noon(20_000_501), noon(30_000_501), 1),
     ]

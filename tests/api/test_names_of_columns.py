@@ -187,8 +187,7 @@ def struct_of_all_names() -> tuple[pa.Table, dict[str, Any]]:
     value: dict[str, Any] = {name: index for index, name in enumerate(FIELDS)}
     value |= {"day": date(1, 1, 1), "Day": date(9999, 12, 31), "map": [(1, 2)]}
     at = pa.array([0, 0], pa.timestamp("us", "UTC"))
-    table = pa.table({"k": ["a", None], "at": at, "s": pa.array([value, value], struct)})
-    return table, value
+    return pa.table({"k": ["a", None], "at": at, "s": pa.array([value, value], struct)}), value
 
 
 @pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])

@@ -9,7 +9,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
-from tests.support.queries.rows import Lines, MakeFeed, Row, Shown
+from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.shown import lines, shown
 
 pytestmark = pytest.mark.spark
 
@@ -39,9 +40,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
 
 
 @pytest.mark.nightly
-def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(feed: MakeFeed) -> None:
     sales = feed(SALES)
     sales.start(hourly(sales.frame, watermark="0 s", on_error="fail"))
     assert sales.send(sale("ann", "00:01", MOST), sale("bob", "00:01", 1)) == []
@@ -94,7 +93,7 @@ COMBINED = f'dropped by hours, failed: {{"shop":"ann"}} | timestamp 00:02, {HOUR
     ids=["plain", "lift", "fanout", "reference"],
 )
 def test_a_batch_leaves_out_what_its_totals_cannot_hold(
-    spark: Any, shown: Shown, lines: Lines, changes: dict[str, Any], drop: str
+    spark: Any, changes: dict[str, Any], drop: str
 ) -> None:
     rows = [sale("ann", "00:02", HALF), sale("ann", "00:02", HALF), sale("bob", "00:01", 1)]
     values = [tuple(row.values()) for row in rows]
@@ -107,9 +106,7 @@ def test_a_batch_leaves_out_what_its_totals_cannot_hold(
     ]
 
 
-def test_a_total_of_totals_drops_the_pane_that_makes_it_too_much(
-    spark: Any, shown: Shown, lines: Lines
-) -> None:
+def test_a_total_of_totals_drops_the_pane_that_makes_it_too_much(spark: Any) -> None:
     rows = [sale("ann", "00:01", HALF), sale("bob", "00:02", HALF), sale("bob", "01:12", 2)]
     values = [tuple(row.values()) for row in rows]
     frame = spark.createDataFrame(values, "shop string, at string, price bigint").coalesce(1)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from beamlike.errors import UnsupportedError
 from tests.support.queries.rows import SMALL, MakeFeed, Row
+from tests.support.queries.shown import shown
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
@@ -157,9 +158,7 @@ def test_nor_joined_flattened_or_looked_into(streaming: Any) -> None:
         assert str(error.value) == refusal(name, OFTEN)
 
 
-def test_in_bounded_data_a_trigger_of_elements_fires_before_the_end(
-    bounded: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_in_bounded_data_a_trigger_of_elements_fires_before_the_end(bounded: Any) -> None:
     panes = counted(bounded, **SPECULATIVE)
     # What a second grouping would count: the same four hits in two panes.
     assert [(row["n"], row["pane"]["timing"]) for row in shown(panes.rows)] == [
@@ -203,17 +202,13 @@ def test_panes_that_hold_each_element_once_are_grouped_again(streaming: Any, win
     ]
 
 
-def test_in_bounded_data_other_triggers_give_one_pane(
-    bounded: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_in_bounded_data_other_triggers_give_one_pane(bounded: Any) -> None:
     trigger = bl.AfterWatermark(early=bl.AfterProcessingTime("1 minute"), late=bl.AfterCount(1))
     hours = in_all(counted(bounded, **SPECULATIVE | {"trigger": trigger}))
     assert [(row["n"], row["panes"]) for row in shown(hours.rows)] == [(4, 1)]
 
 
-def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(
-    bounded: Any, streaming: Any, shown: Callable[[Any], list[Row]]
-) -> None:
+def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(bounded: Any, streaming: Any):
     last = counted(bounded, **SPECULATIVE).where("n > 0 and pane.is_last")
     assert [(row["n"], row["panes"]) for row in shown(in_all(last).rows)] == [(4, 1)]
     panes = counted(streaming, **SPECULATIVE)
@@ -233,8 +228,7 @@ def test_of_panes_that_repeat_others_the_last_ones_can_be_grouped(
 
 
 def test_panes_that_repeat_others_can_look_up(feed: MakeFeed, streaming: Any) -> None:
-    panes = counted(streaming, **SPECULATIVE)
-    found = bl.look_up(panes, known(feed(HITS).frame), on="user")
+    found = bl.look_up(counted(streaming, **SPECULATIVE), known(feed(HITS).frame), on="user")
     assert found.columns == ["user", "window", "n", "at", "there", "timestamp", "pane"]
     in_all(found.where("pane.is_last"))
 

@@ -10,7 +10,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
-from tests.support.queries.rows import Lines, MakeFeed, event
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +42,7 @@ HOURS: dict[str, Any] = {
 
 @pytest.mark.nightly
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
-    spark: Any, feed: MakeFeed, lines: Lines
+    spark: Any, feed: MakeFeed
 ) -> None:
     events = feed(EVENTS)
     events.start(bl.windowed(events.frame, **HOURS))
@@ -76,10 +77,7 @@ def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock
         'dropped by hours, expired: {"user":"ann"} | timestamp 00:10, watermark 02:50, missed_ms '
         "3000001, window 00:00-01:00, count 1",
     ]
-    assert lines(third) == [
-        "ann 2 | 02:00-03:00 LATE 1",
-        "bob 2 | 03:00-04:00 ON_TIME 0",
-    ]
+    assert lines(third) == ["ann 2 | 02:00-03:00 LATE 1", "bob 2 | 03:00-04:00 ON_TIME 0"]
     # Spark keeps the number that the checkpoint has.
     assert {it["numShufflePartitions"] for (it,) in progress} == {int(partitions)}
 

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError, UnwiseStrategyWarning, WindowingError
-from tests.support.queries.rows import SMALL, Lines, MakeFeed, Shown
+from tests.support.queries.rows import SMALL, MakeFeed
+from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
@@ -46,7 +47,7 @@ def per_user(rows: bl.Stream) -> bl.Stream:
 # -- columns ---------------------------------------------------------------------------------
 
 
-def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: Shown, lines: Lines):
+def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream):
     for star in ("*", F.col("*"), F.expr("*")):
         more = orders.select(star, F.upper("item").alias("upper"))
         assert more.columns == ["user", "at", "item", "tags", "upper"]
@@ -60,7 +61,7 @@ def test_a_star_stands_for_the_columns_of_the_stream(orders: bl.Stream, shown: S
 
 
 def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reported(
-    orders: bl.Stream, shown: Shown, lines: Lines
+    orders: bl.Stream,
 ) -> None:
     by_user = per_user(orders)
     for column in ("items", F.col("items"), F.transform("items", lambda item: item)):
@@ -70,9 +71,7 @@ def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reporte
         assert lines(shown(again.everything)) == ["4 | 00:00-01:00 ON_TIME 0 last", DROPPED]
 
 
-def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
-    orders: bl.Stream, shown: Shown
-) -> None:
+def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(orders: bl.Stream):
     found = orders.explode("tags", "tags").select("item", "tags").rows
     rows = sorted((row["item"], str(row["tags"])) for row in shown(found))
     # The row whose time cannot be read is one of the data until a grouping judges it.
@@ -86,9 +85,7 @@ def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
 
 
 @pytest.mark.nightly
-def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(
-    feed: MakeFeed, lines: Lines
-) -> None:
+def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(feed: MakeFeed):
     texts = feed("at timestamp, words array<string>")
     rows = bl.stream(texts.frame, timestamp="at", watermark="0 s").window(TEN)
     by_word = rows.explode("words", "word").group("word", {"n": bl.count()}, **SMALL)
@@ -164,8 +161,7 @@ def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
     for call in calls:
         with pytest.raises(ColumnError, match="a star among other things would take a hidden"):
             call()
-    named = orders.select(F.struct(*orders.columns).alias("row"))
-    assert named.columns == ["row"]
+    assert orders.select(F.struct(*orders.columns).alias("row")).columns == ["row"]
 
 
 def test_columns_that_the_output_would_overwrite_are_refused(orders: bl.Stream) -> None:
@@ -391,8 +387,7 @@ def test_streams_that_cannot_be_put_together_are_refused_in_words(
 def test_columns_called_as_those_of_a_pane_are_left_out_however_they_are_written(
     orders: bl.Stream, pays: bl.Stream
 ) -> None:
-    joined = bl.join(renamed(orders, "tags", "Window"), pays, ON, **SMALL)
-    assert joined.columns == [
+    assert bl.join(renamed(orders, "tags", "Window"), pays, ON, **SMALL).columns == [
         *("user", "at", "item", "paid", "euros", "window", "timestamp", "pane")
     ]
 
@@ -421,9 +416,7 @@ JOINED = [
 @pytest.mark.parametrize(
     "read", [{"left": "page", "right": "place"}, {"left": ["page"], "right": "place"}]
 )
-def test_sessions_with_gaps_of_their_own_are_joined(
-    spark: Any, shown: Shown, lines: Lines, read: Any
-) -> None:
+def test_sessions_with_gaps_of_their_own_are_joined(spark: Any, read: Any) -> None:
     visits = spark.createDataFrame(VISITS, "user string, at string, page string")
     clicks = spark.createDataFrame(CLICKS, "user string, at string, place string")
     left, right = (
@@ -440,22 +433,20 @@ def test_sessions_with_gaps_of_their_own_are_joined(
     assert lines(shown(joined.everything)) == JOINED
 
 
-def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any, shown: Shown, lines: Lines):
+def test_windows_may_read_a_key_or_a_column_of_one_name(spark: Any):
     visits = spark.createDataFrame(VISITS, "user string, at string, page string")
     clicks = spark.createDataFrame(CLICKS, "user string, at string, page string")
     by_page = {
         name: bl.stream(frame, timestamp="at").window(bl.Sessions(gap_of)).select("user", "page")
         for name, frame in {"visits": visits, "clicks": clicks}.items()
     }
-    together = bl.co_group(by_page, "user", window_input="page", **SMALL)
-    assert lines(shown(together.everything)) == [
+    assert lines(shown(bl.co_group(by_page, "user", window_input="page", **SMALL).everything)) == [
         "ann [fast] [slow] | 00:20-00:30:30 ON_TIME 0 last",
         "ann [slow] [fast] | 00:00-00:10 ON_TIME 0 last",
         "bob [] [fast] | 00:02-00:03 ON_TIME 0 last",
         "bob [fast] [] | 00:00-00:01 ON_TIME 0 last",
     ]
-    by_key = bl.co_group(by_page, "page", window_input="page", **SMALL)
-    assert lines(shown(by_key.everything)) == [
+    assert lines(shown(bl.co_group(by_page, "page", window_input="page", **SMALL).everything)) == [
         "fast [] [ann] | 00:09-00:10 ON_TIME 0 last",
         "fast [] [bob] | 00:02-00:03 ON_TIME 0 last",
         "fast [ann] [] | 00:20-00:21 ON_TIME 0 last",

@@ -10,8 +10,6 @@ from beamlike.cli.state_text import inputs_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock, SourceProgress
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.logs import log_silent
 from beamlike.runtime.stepping import stepper_of
@@ -218,7 +216,7 @@ def test_saved_state_shows_the_parts_that_are_behind() -> None:
 
 def test_a_worker_that_logs_warns_of_a_silent_part(caplog: pytest.LogCaptureFixture) -> None:
     plan = plan_of(
-        WindowingStrategy(FixedWindows(60_000)),
+        bl.WindowingStrategy(bl.FixedWindows(60_000)),
         clocks=Clocks((SourceClock(10, idle_after=50, by_part=True),)),
     )
     stepper, store, silent = stepper_of(plan), DictStore(), []

@@ -129,8 +129,7 @@ def test_what_a_watermark_jumps_over_is_known_after_a_restart(feed: MakeFeed) ->
 )
 def test_how_long_windows_are_decides_what_is_a_jump(feed: MakeFeed, window: Any, found: list[Any]):
     stream = feed(SIGNALS)
-    trigger = bl.Repeatedly(bl.AfterCount(100))
-    stream.start(windowed(stream.frame, window=window, trigger=trigger))
+    stream.start(windowed(stream.frame, window=window, trigger=bl.Repeatedly(bl.AfterCount(100))))
 
     for rows in backlog():
         stream.send(*rows)

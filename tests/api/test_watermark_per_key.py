@@ -237,11 +237,7 @@ def test_saved_state_shows_the_keys_that_are_behind() -> None:
     assert [
         head.partition(", updated")[0],
         *(part.partition(", updated")[0] for part in parts),
-    ] == [
-        "4 keys, the last d at 10:00:00",
-        "a at 11:00:00",
-        "b at 12:00:00",
-    ]
+    ] == ["4 keys, the last d at 10:00:00", "a at 11:00:00", "b at 12:00:00"]
 
 
 def test_a_late_row_is_captured_with_the_watermark_of_its_key() -> None:

@@ -1,24 +1,16 @@
 """`windowed` over data that ends: one bundle for each key, then the watermark at infinity."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import beamlike as bl
+from tests.support.queries.rows import ONLY_PANE
+from tests.support.queries.shown import shown
 from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
 
-Shown = Callable[[Any], list[dict[str, Any]]]
-
-ONLY_PANE = {
-    "timing": "ON_TIME",
-    "index": 0,
-    "nonspeculative_index": 0,
-    "is_first": True,
-    "is_last": True,
-}
 
 FLIGHTS = [
     ("UA", "EWR", "2013-01-01 05:15:00Z", 2, "N14228"),
@@ -72,7 +64,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ),
     ],
 )
-def test_each_carrier_and_hour_has_one_pane(spark: Any, shown: Shown, windowing: dict[str, Any]):
+def test_each_carrier_and_hour_has_one_pane(spark: Any, windowing: dict[str, Any]):
     panes = bl.windowed(
         spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1),
         key=["carrier"],
@@ -131,12 +123,11 @@ def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -
 
 
 @pytest.mark.parametrize("kind", ["date", "string"])
-def test_event_time_may_be_any_kind_of_time(spark: Any, shown: Shown, kind: str) -> None:
+def test_event_time_may_be_any_kind_of_time(spark: Any, kind: str) -> None:
     # Without a zone, they are read in that of the session.
     with session_zone(spark, "UTC"):
-        frame = spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at")
         panes = bl.windowed(
-            frame,
+            spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at"),
             key="k",
             timestamp="at",
             window=bl.FixedWindows("1 hour"),
@@ -146,7 +137,7 @@ def test_event_time_may_be_any_kind_of_time(spark: Any, shown: Shown, kind: str)
         assert shown(panes) == [{"k": "a"} | hour(0, n=1)]
 
 
-def test_without_key_everything_is_one_group(spark: Any, shown: Shown) -> None:
+def test_without_key_everything_is_one_group(spark: Any) -> None:
     panes = bl.windowed(
         spark.createDataFrame(FLIGHTS, FLIGHT),
         key=[],
@@ -158,7 +149,7 @@ def test_without_key_everything_is_one_group(spark: Any, shown: Shown) -> None:
     assert in_order(shown(panes)) == [hour(5, departures=4), hour(6, departures=1)]
 
 
-def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any, shown: Shown) -> None:
+def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any) -> None:
     panes = bl.windowed(
         spark.createDataFrame([("a", "2013-01-01 05:10:00Z", 1), ("a", "2013-01-01 05:40:00Z", 2)])
         .toDF("k", "at", "v")
@@ -180,7 +171,7 @@ def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any, shown: Sho
     }
 
 
-def test_sessions_merge_unless_they_only_touch(spark: Any, shown: Shown) -> None:
+def test_sessions_merge_unless_they_only_touch(spark: Any) -> None:
     times = ["05:00:00", "05:20:00", "05:09:59", "05:19:58", "05:30:00"]
     panes = bl.windowed(
         spark.createDataFrame([("a", f"2013-01-01 {time}Z", time) for time in times])
@@ -197,10 +188,7 @@ def test_sessions_merge_unless_they_only_touch(spark: Any, shown: Shown) -> None
         [
             {
                 "k": "a",
-                "window": {
-                    "start": f"2013-01-01T{start}.000Z",
-                    "end": f"2013-01-01T{end}.000Z",
-                },
+                "window": {"start": f"2013-01-01T{start}.000Z", "end": f"2013-01-01T{end}.000Z"},
                 "all": collected,
                 "timestamp": f"2013-01-01T{latest}.000Z",
                 "pane": ONLY_PANE,
@@ -222,9 +210,7 @@ def test_sessions_merge_unless_they_only_touch(spark: Any, shown: Shown) -> None
         ("latest", "2013-01-01T06:00:00.000Z"),
     ],
 )
-def test_the_global_window_has_no_bounds_to_show(
-    spark: Any, shown: Shown, combiner: str, timestamp: str | None
-) -> None:
+def test_the_global_window_has_no_bounds_to_show(spark: Any, combiner: str, timestamp: str | None):
     panes = bl.windowed(
         spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1),
         key=[],
@@ -244,7 +230,7 @@ def test_the_global_window_has_no_bounds_to_show(
     ]
 
 
-def test_no_rows_give_no_panes(spark: Any, shown: Shown) -> None:
+def test_no_rows_give_no_panes(spark: Any) -> None:
     panes = bl.windowed(
         spark.createDataFrame([], FLIGHT),
         key="carrier",

@@ -294,8 +294,7 @@ def test_a_column_that_changes_its_type_does_not_continue_the_old_state(feed: Ma
     stream.send(event("ann", "00:05:00", 1))
     stream.stop()
 
-    texts = stream.frame.selectExpr("user", "at", "cast(v as string) v")
-    stream.start(bl.windowed(texts, **call))
+    stream.start(bl.windowed(stream.frame.selectExpr("user", "at", "cast(v as string) v"), **call))
     with pytest.raises(StreamingQueryException) as refused:
         stream.send(event("ann", "00:06:00", 2))
 

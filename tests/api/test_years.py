@@ -71,8 +71,7 @@ def test_as_values_keys_and_event_times(spark: Any, spark_type: str) -> None:
 
 def test_calendar_windows_end_with_these_years(spark: Any) -> None:
     rows = rows_of(spark, "timestamp")
-    window = bl.CalendarDays()
-    came = what_comes(rows, window, key=[], timestamp="moment", aggregate=NAMES)
+    came = what_comes(rows, bl.CalendarDays(), key=[], timestamp="moment", aggregate=NAMES)
     assert {name: came[name] for name in ("before", "after")} == {
         "before": "failed",
         "after": "failed",

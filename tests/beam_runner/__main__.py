@@ -5,7 +5,6 @@ pipeline on our runner, or is one that runs none anywhere; with a matcher that r
 ``FnApiRunnerTest`` that compare elements fail. What does not pass is named in `named`.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from tests.beam_runner.capabilities import PAGE, capabilities_of
 from tests.beam_runner.capabilities import page as capabilities_page
 from tests.beam_runner.named import reason_of
 from tests.beam_suite.environment import beam_folder, environment, version_of
+from tests.support.commands import command_parser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
@@ -201,14 +201,13 @@ def table(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.beam_runner", description=__doc__)
-    parser.add_argument(
-        "--python", action="append", metavar="PYTHON", help="one that has Beam and beamlike"
-    )
-    parser.add_argument("--host", action="append", choices=("local", "memory", LAYERS, "spark"))
-    parser.add_argument("--suite", action="append", choices=SUITES, help="one of them, not all")
-    parser.add_argument("--short", action="store_true", help="one host, and nothing is written")
-    parser.add_argument("--work", metavar="DIR", help="what ran is kept here, and not run again")
+    parser = command_parser("tests.beam_runner", __doc__)
+    add = parser.add_argument
+    add("--python", action="append", metavar="PYTHON", help="one that has Beam and beamlike")
+    add("--host", action="append", choices=("local", "memory", LAYERS, "spark"))
+    add("--suite", action="append", choices=SUITES, help="one of them, not all")
+    add("--short", action="store_true", help="one host, and nothing is written")
+    add("--work", metavar="DIR", help="what ran is kept here, and not run again")
     options = parser.parse_args(arguments)
     hosts = options.host or (["local"] if options.short else ["local", "memory", LAYERS, "spark"])
     with TemporaryDirectory(prefix="beamlike-beam-") as home:

@@ -135,11 +135,7 @@ def rows() -> Mapping[str, Row]:
 
 
 def capabilities_of(notes: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
-    """Whether the test of each capability passed, by its name.
-
-    Args:
-        notes: What the plugin has noted of their scenarios on a host.
-    """
+    """Whether the test of each capability passed, by its name."""
     of_host: dict[str, bool] = {}
     for note in notes:
         test, outcome = str(note["test"]), note["outcome"]

@@ -75,8 +75,7 @@ def test_the_scenarios_of_the_runner_pass(python: Path, host: str) -> None:
 def test_beams_conformance_of_runners_passes_on_ours_and_ran_there(python: Path) -> None:
     notes = notes_of(python, CONFORMANCE, "local", ["-k", SLOW])
     assert len(notes) > 60
-    wrong = [it for it in judged(notes) if it[1] not in ("passed", "skipped")]
-    assert wrong == []
+    assert [it for it in judged(notes) if it[1] not in ("passed", "skipped")] == []
 
 
 @pytest.mark.xdist_group("beam_runner")
@@ -92,6 +91,5 @@ def test_the_page_of_capabilities_says_what_their_scenarios_show(python: Path) -
     page = capabilities.PAGE.read_text(encoding="utf-8")
     said = capabilities.read(page)
     assert page == capabilities.page(said), "run python -m tests.beam_runner"
-    notes = notes_of(python, CAPABILITIES, "local")
-    assert capabilities.capabilities_of(notes) == said["local"]
+    assert capabilities.capabilities_of(notes_of(python, CAPABILITIES, "local")) == said["local"]
     assert all(said[host].items() >= said["local"].items() for host in said)

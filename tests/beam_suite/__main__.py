@@ -23,6 +23,7 @@ from tests.beam_suite.rows import write_rows
 from tests.beam_suite.stubs import FOLDER, write_stubs
 from tests.beam_suite.table import compared, text_of
 from tests.beam_suite.units import programs, tests
+from tests.support.commands import command_parser
 
 HERE: Final = Path(__file__).resolve().parent
 
@@ -156,11 +157,7 @@ def stable(
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.beam_suite",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.beam_suite", __doc__)
     parser.add_argument("--beam", metavar="PYTHON", help="a Python that has apache-beam")
     parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
     parser.add_argument("--work", default="beam-suite", metavar="DIR", help="what is kept, here")

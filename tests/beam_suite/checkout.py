@@ -43,11 +43,7 @@ SAMPLES: Final[Mapping[str, str]] = {
 
 
 def learning(checkout: Path) -> Iterator[dict[str, Any]]:
-    """The programs that need no service and no Java.
-
-    Args:
-        checkout: The folder of a checkout of ``apache/beam``.
-    """
+    """The programs that need no service and no Java."""
     for root in _ROOTS:
         for path in sorted(checkout.joinpath(root).rglob("*.py")):
             name = path.relative_to(checkout / "learning").as_posix()

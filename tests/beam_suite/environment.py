@@ -13,12 +13,7 @@ _TESTS_NEED: Final = ("parameterized", "pyhamcrest", "pytest", "mock", "tenacity
 
 
 def environment(work: Path, version: str) -> Path:
-    """The Python of an environment with this version of Beam; made if there is none.
-
-    Args:
-        work: The folder in which it is, or will be.
-        version: The version of Beam, such as ``"2.77.0"``.
-    """
+    """The Python of an environment with this version of Beam; made if there is none."""
     folder = work / f"beam-{version}"
     python = folder / "bin" / "python"
     done = folder / "complete"

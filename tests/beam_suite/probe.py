@@ -93,11 +93,7 @@ sys.modules[__name__] = importlib.import_module("apache_beam")
 
 
 def answer(beam: Path) -> None:
-    """Let imports of Beam get this package.
-
-    Args:
-        beam: The folder of the installed Beam, which has the tests and examples.
-    """
+    """Let imports of Beam get this package."""
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, _Harness())
     importlib.import_module("beamlike.beam").install_as("apache_beam")
@@ -134,11 +130,7 @@ def prepare(answers: str, host: str) -> None:
 
 
 def run_by_runner(host: str) -> None:
-    """Let pipelines that name no runner run on `BeamlikeRunner`.
-
-    Args:
-        host: Where it runs them.
-    """
+    """Let pipelines that name no runner run on `BeamlikeRunner`."""
     sys.path.insert(0, str(ROOT))
     os.environ["PYTHONPATH"] = str(ROOT)
     pipeline = importlib.import_module("apache_beam.pipeline").Pipeline

@@ -131,14 +131,7 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-f]+|beamlike-run-\w+|/tmp/\S+")
 def run_program(
     program: Program, file: Path, command: Sequence[str], between: Sequence[str]
 ) -> Outcome:
-    """Run a program in a folder of its own.
-
-    Args:
-        program: The program.
-        file: Where it is.
-        command: What runs it.
-        between: What stands before its own arguments.
-    """
+    """Run a program in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="beam-program-") as folder:
         given, out = Path(folder, "in"), Path(folder, "work")
         given.mkdir()
@@ -194,16 +187,7 @@ def differences(program: Program, real: Outcome, outcome: Outcome) -> list[str]:
 def write_programs(
     python: Path, examples: Path, version: str, kept: Path, target: Path, only: str
 ) -> str:
-    """Run programs with both, and write the table of what differs when all have run.
-
-    Args:
-        python: A Python that has Beam.
-        examples: The folder of Beam's examples.
-        version: The version of Beam.
-        kept: What is known of programs that ran before.
-        target: The table.
-        only: Programs with this in their names.
-    """
+    """Run programs with both, and write the table of what differs when all have run."""
     known: dict[str, Row] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     for program in PROGRAMS:
         if only not in program.path:

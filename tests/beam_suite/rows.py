@@ -18,13 +18,7 @@ PLAYER: Final = Path(__file__).resolve().parents[1] / "judges" / "beam_python" /
 
 
 def write_rows(python: Path, version: str, target: Path) -> str:
-    """Play the scenarios with Beam, and write the table.
-
-    Args:
-        python: A Python that has Beam.
-        version: Its version.
-        target: The table.
-    """
+    """Play the scenarios with Beam, and write the table."""
     points = {row[0]: named(row) for row in POINTS}
     asked = {scenario.id for scenario in points.values()}
     documents = [it.document for it in load_scenarios() if it.id in asked]

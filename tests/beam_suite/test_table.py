@@ -50,8 +50,7 @@ def test_counted_is_what_beam_itself_passes_and_users_need():
         ([""], {"": "it printed something else"}, set()),
         ([""], {}, set()),
     ]
-    by_runner = compared(UNITS, real, real)
-    assert text_of(found, "2.77.0", by_runner=by_runner).splitlines()[6:] == [
+    assert text_of(found, "2.77.0", by_runner=compared(UNITS, real, real)).splitlines()[6:] == [
         "* unit tests, `BeamlikeRunner`: 2 of 2 pass (100.0 %)",
         "* unit tests, the pocket edition: 1 of 2 pass (50.0 %)",
         "* programs, `BeamlikeRunner`: 2 of 2 pass (100.0 %)",

@@ -70,11 +70,7 @@ def left_out(name: str) -> str:
 
 
 def tests(beam: Path) -> Iterator[dict[str, Any]]:
-    """Modules of tests: those of Beam's parts, then those of its examples.
-
-    Args:
-        beam: The folder of the installed ``apache_beam``.
-    """
+    """Modules of tests: those of Beam's parts, then those of its examples."""
     for name in TESTS:
         yield {"unit": f"apache_beam.{name}", "kind": "tests", "limit": 30, "whole": 600}
     for pattern in _EXAMPLES:
@@ -85,12 +81,7 @@ def tests(beam: Path) -> Iterator[dict[str, Any]]:
 
 
 def programs(beam: Path, sources: Path | None) -> Iterator[dict[str, Any]]:
-    """Files that are programs: what they print is compared.
-
-    Args:
-        beam: The folder of the installed ``apache_beam``.
-        sources: A folder with more, such as the katas and the Tour of Beam of Beam's repository.
-    """
+    """Files that are programs: what they print is compared."""
     for path in sorted((beam / "examples" / "snippets" / "transforms").rglob("*.py")):
         if not path.stem.endswith("_test") and "__main__" in path.read_text(encoding="utf-8"):
             yield _program(path, beam)

@@ -29,6 +29,7 @@ from tests.benchmarks.measure import Run, Unequal, check, timed_run
 from tests.benchmarks.plot import draw
 from tests.benchmarks.report import Line, Times, as_json, machine, table_text
 from tests.benchmarks.works import ENGINES, Contender, Work, all_works
+from tests.support.commands import command_parser
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,11 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options, with the defaults of a full or of a quick run filled in."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks", __doc__)
     add = parser.add_argument
     add("--only", nargs="+", metavar="NAME", help='works by name; "linear-*" for several')
     add("--list", action="store_true", help="name the works and stop")
@@ -125,11 +122,7 @@ def _wanted(contender: Contender, options: argparse.Namespace) -> bool:
 def measured(
     spark: "SparkSession", files: FileCache, work: Work, options: argparse.Namespace
 ) -> list[Line]:
-    """Check a work and time it.
-
-    Raises:
-        Unequal: The results differ.
-    """
+    """Check a work and time it."""
     print(f"\n{work.name}: {work.title}", flush=True)
     compared = None
     if work.compared and all(_wanted(contender, options) for contender in work.compared):

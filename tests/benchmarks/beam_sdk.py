@@ -57,10 +57,7 @@ def sessions_by(combine: Any, name: str) -> Callable[[DataFrame], DataFrame]:
     return query
 
 
-PIPELINES: Final = {
-    "count": (beam.combiners.CountCombineFn(), "n"),
-    "sum": (sum, "s"),
-}
+PIPELINES: Final = {"count": (beam.combiners.CountCombineFn(), "n"), "sum": (sum, "s")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

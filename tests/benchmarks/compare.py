@@ -8,7 +8,6 @@ a clock depends on what else the machine does; processor time does less.
 Exit status: 0; 1 if the processor time of a work is worse by more than ``--allowed`` percent.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,6 +19,8 @@ from statistics import median
 from typing import Any, Final
 
 from attrs import field, frozen
+
+from tests.support.commands import command_parser
 
 _HERE: Final = Path(__file__).resolve().parents[2]
 
@@ -38,11 +39,7 @@ class Taken:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.compare",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks.compare", __doc__)
     add = parser.add_argument
     add("other", type=Path, metavar="OTHER", help="the top of another checkout")
     add("--only", nargs="+", metavar="NAME", help='works by name; "linear-*" for several')
@@ -63,11 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(checkout: Path, options: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    """The lines of one run of the benchmarks in a checkout.
-
-    Raises:
-        CalledProcessError: It failed.
-    """
+    """The lines of one run of the benchmarks in a checkout."""
     with tempfile.TemporaryDirectory() as home:
         file = Path(home) / "times.json"
         command = [sys.executable, "-m", "tests.benchmarks", "--contenders", "beamlike"]

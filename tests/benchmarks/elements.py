@@ -8,7 +8,6 @@ Python that has Apache Beam; without it Beam is installed into a temporary envir
 Exit status: 1 if results differ, 2 if a bar is missed at full size.
 """
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+
+from tests.support.commands import command_parser
 
 JOB: Final = Path(__file__).with_name("element_job.py")
 EVENTS: Final = 100_000
@@ -41,11 +42,7 @@ class Cost:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.elements",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks.elements", __doc__)
     parser.add_argument("--events", type=int, default=EVENTS, metavar="N")
     parser.add_argument("--beam", type=Path, metavar="PYTHON", help="a Python that has Beam")
     parser.add_argument("--beam-version", default="2.77.0", metavar="VERSION")

@@ -63,11 +63,7 @@ def _events(batch: Any, folder: Path) -> int:
 
 
 def check(spark: SparkSession, files: FileCache, one: Contender, other: Contender) -> int:
-    """Run both, whose results must be equal, and count these.
-
-    Raises:
-        Unequal: They are not.
-    """
+    """Run both, whose results must be equal, and count these."""
     return refuse_unequal(
         (one.name, results(spark, files, one)), (other.name, results(spark, files, other))
     )
@@ -80,16 +76,11 @@ def results(spark: SparkSession, files: FileCache, contender: Contender) -> pa.T
         writer = panes.writeStream.format("parquet").option("path", str(home / "out"))
         writer = writer.option("checkpointLocation", str(home / "checkpoint"))
         writer.trigger(availableNow=True).start().awaitTermination()
-        written = spark.read.parquet(str(home / "out"))
-        return contender.comparable(written).toArrow()
+        return contender.comparable(spark.read.parquet(str(home / "out"))).toArrow()
 
 
 def refuse_unequal(one: tuple[str, pa.Table], other: tuple[str, pa.Table]) -> int:
-    """The number of results, when two named contenders have the same ones.
-
-    Raises:
-        Unequal: With how many and which of them the other does not have; also if there are none.
-    """
+    """The number of results, when two named contenders have the same ones."""
     (name, found), (other_name, wanted) = one, other
     if found.column_names != wanted.column_names:
         raise Unequal(f"{name} has {found.column_names}, {other_name} {wanted.column_names}")

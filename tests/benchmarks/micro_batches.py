@@ -24,6 +24,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from tests.benchmarks.starting import FLOOR, QUERIES, ROOT, sessions
+from tests.support.commands import command_parser
 
 ROWS: Final = 100
 KEYS: Final = 1_000
@@ -45,11 +46,7 @@ class Cost:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.micro_batches",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks.micro_batches", __doc__)
     parser.add_argument(
         "--files",
         type=int,

@@ -122,8 +122,7 @@ def pipeline_enriched_by_stream(df: DataFrame) -> DataFrame:
 def _named(df: DataFrame, pipeline: Any, names: Any) -> DataFrame:
     numbered = with_items(df)
     rows = pipeline | "Rows" >> beam.FromDataFrame(numbered, timestamp="ts", watermark=DELAY)
-    named = rows | "Name" >> beam.Map(_with_name, names=AsDict(names))
-    return beam.to_data_frame(named, _NAMED)
+    return beam.to_data_frame(rows | "Name" >> beam.Map(_with_name, names=AsDict(names)), _NAMED)
 
 
 @cache

@@ -13,11 +13,7 @@ _FAINT: Final = "#bbbbbb"
 
 
 def draw(lines: Sequence[Line], described: dict[str, str], path: Path) -> None:
-    """Write a PNG with a panel of ratios, and one for each sweep that was run.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """Write a PNG with a panel of ratios, and one for each sweep that was run."""
     from matplotlib.figure import Figure
 
     ratios = [line for line in lines if not line.sweep and line.ratio is not None]

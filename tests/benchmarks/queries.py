@@ -137,8 +137,7 @@ def values_counted(df: DataFrame) -> DataFrame:
 
 
 def _first(df: DataFrame) -> Any:
-    rows = bl.stream(df, timestamp="ts", watermark=SENT_AGAIN)
-    return rows.deduplicate("key", within=SENT_AGAIN)
+    return bl.stream(df, timestamp="ts", watermark=SENT_AGAIN).deduplicate("key", within=SENT_AGAIN)
 
 
 def _counted(rows: Any) -> DataFrame:

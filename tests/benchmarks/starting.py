@@ -23,6 +23,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from tests.support.commands import command_parser
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 ROWS: Final = 100
 QUERIES: Final = ("beamlike", "native")
@@ -46,11 +48,7 @@ class Waited:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.starting",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks.starting", __doc__)
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each (3)")
     parser.add_argument("--query", choices=(*QUERIES, FLOOR, RECORDED), help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)

@@ -145,9 +145,7 @@ def test_data_are_the_same_wherever_they_are_written(bench: Any):
 
 
 def test_late_events_have_keys_of_their_own(bench: Any):
-    shape = bench.data.Stream(20_000, 1000, 3, late=True)
-
-    keys, times = shape.columns(2)
+    keys, times = bench.data.Stream(20_000, 1000, 3, late=True).columns(2)
     late = times < times.max() - 9 * 60_000
 
     assert 0.005 < late.mean() < 0.015
@@ -260,21 +258,16 @@ def test_the_table_judges_medians_and_memory(bench: Any, monkeypatch: pytest.Mon
     said_with_rich = bench.report.table_text(lines)
     monkeypatch.setitem(sys.modules, "rich.table", None)  # as if it were not installed
 
-    said = bench.report.table_text(lines)
-
-    assert said + "\n" == TABLE
+    assert bench.report.table_text(lines) + "\n" == TABLE
     cells = [row.split() for row in TABLE.splitlines()]
-    ruled = [row.split() for row in said_with_rich.splitlines() if row.strip(" ─")]
-    assert ruled == cells
+    assert [row.split() for row in said_with_rich.splitlines() if row.strip(" ─")] == cells
     assert [each.fits for each in lines] == [True, True, False, True]
 
 
 def test_json_has_every_single_time(bench: Any):
     (first, *_) = four_lines(bench)
 
-    said = json.loads(json.dumps(bench.report.as_json([first], {"processor": "some"}, 1.0)))
-
-    assert said == {
+    assert json.loads(json.dumps(bench.report.as_json([first], {"processor": "some"}, 1.0))) == {
         "machine": {"processor": "some"},
         "scale": 1.0,
         "lines": [
@@ -398,8 +391,7 @@ def test_the_cpu_seconds_of_this_process_and_of_those_below_it_are_counted(bench
     took = bench.workers.cpu_seconds() - before
     child.communicate(b"\n")
 
-    known = Path("/proc/self/stat").exists()
-    assert took.workers >= (0.5 if known else 0)
+    assert took.workers >= (0.5 if Path("/proc/self/stat").exists() else 0)
     assert took.driver >= 0
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from attrs import frozen
@@ -86,12 +85,7 @@ class WorkerMemory:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 

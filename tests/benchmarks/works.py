@@ -7,42 +7,10 @@ from attrs import evolve, field, frozen
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from tests.benchmarks import pipelines, queries
 from tests.benchmarks.data import LATE_KEYS, Sent, Shape, Standing, Stream
 from tests.benchmarks.floor import empty_operators, empty_totals
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
-from tests.benchmarks.pipelines import (
-    PlainSum,
-    pipeline_enriched,
-    pipeline_enriched_by_stream,
-    pipeline_globally,
-    pipeline_globally_by_fn,
-    pipeline_sessions,
-    pipeline_sessions_by,
-)
-from tests.benchmarks.queries import (
-    DELAY,
-    GAP,
-    Query,
-    beamlike_first,
-    beamlike_first_counted,
-    beamlike_fixed,
-    beamlike_lists,
-    beamlike_own_sum,
-    beamlike_sessions,
-    beamlike_states,
-    beamlike_tree,
-    beamlike_twice,
-    native_enriched,
-    native_first,
-    native_first_counted,
-    native_fixed,
-    native_globally,
-    native_joined,
-    native_lists,
-    native_sessions,
-    native_twice,
-    values_counted,
-)
 
 Engine = Literal["beamlike", "native", "per-key", "floor"]
 ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key", "floor")
@@ -54,7 +22,7 @@ class Contender:
 
     name: str
     engine: Engine
-    query: Query
+    query: queries.Query
     shape: Shape
     comparable: Callable[[DataFrame], DataFrame] = lambda results: results
     """The results that the other must have too, out of all; columns of plain types."""
@@ -118,63 +86,65 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
     open_windows = _scaled(2_000_000, scale)
     sparse = Standing(open_windows, (_scaled(20_000, scale),) * batches)
     medium = Standing(open_windows, (_scaled(200_000, scale),) * batches)
-    sessions = _beamlike(beamlike_sessions(), large)
-    zipf = Contender("zipf", "beamlike", beamlike_sessions(), hot)
-    native_zipf = Contender("native, zipf", "native", native_sessions(), hot)
-    tree = Contender("beamlike", "beamlike", beamlike_tree("accumulating"), late, _final_panes)
+    sessions = _beamlike(queries.beamlike_sessions(), large)
+    zipf = Contender("zipf", "beamlike", queries.beamlike_sessions(), hot)
+    native_zipf = Contender("native, zipf", "native", queries.native_sessions(), hot)
+    tree = Contender(
+        "beamlike", "beamlike", queries.beamlike_tree("accumulating"), late, _final_panes
+    )
     return (
         Work(
             "sessions-500k",
             "sessions, count and sum",
             sessions,
-            _native(native_sessions(), large),
+            _native(queries.native_sessions(), large),
             Bar(3.0, 5.0),
         ),
         Work(
             "sessions-100k",
             "sessions, count and sum",
-            _beamlike(beamlike_sessions(), small),
-            _native(native_sessions(), small),
+            _beamlike(queries.beamlike_sessions(), small),
+            _native(queries.native_sessions(), small),
             Bar(1.5, 2.5),
         ),
         Work(
             "fixed",
             "fixed windows, count and sum",
-            _beamlike(beamlike_fixed(), large),
-            _native(native_fixed(), large),
+            _beamlike(queries.beamlike_fixed(), large),
+            _native(queries.native_fixed(), large),
             Bar(2.0, 4.0),
         ),
         Work(
             "tree",
             "sessions, early, on time and late, accumulating",
             tree,
-            Contender("native", "native", native_sessions(), late, _without_late_keys),
+            Contender("native", "native", queries.native_sessions(), late, _without_late_keys),
             Bar(2.0, 4.0),
         ),
         Work(
             "lists",
             "sessions, all values",
-            _beamlike(beamlike_lists(), large, _sorted_lists),
-            _native(native_lists(), large, _sorted_lists),
+            _beamlike(queries.beamlike_lists(), large, _sorted_lists),
+            _native(queries.native_lists(), large, _sorted_lists),
             Bar(1.5, 3.0),
         ),
         Work(
             "sparse",
             f"{open_windows:,} open sessions, 1 in 100 touched",
-            _beamlike(beamlike_sessions("1 hour"), sparse),
-            _native(native_sessions("1 hour"), sparse),
+            _beamlike(queries.beamlike_sessions("1 hour"), sparse),
+            _native(queries.native_sessions("1 hour"), sparse),
             Bar(0.5, 1.0),
         ),
         Work(
             "medium",
             f"{open_windows:,} open sessions, 1 in 10 touched",
-            _beamlike(beamlike_sessions("1 hour"), medium),
-            _native(native_sessions("1 hour"), medium),
+            _beamlike(queries.beamlike_sessions("1 hour"), medium),
+            _native(queries.native_sessions("1 hour"), medium),
         ),
         Work(
             "per-key",
             "sessions, against one group for each key",
-            _beamlike(beamlike_sessions(), few),
+            _beamlike(queries.beamlike_sessions(), few),
             Contender("per-key", "per-key", _per_key, few),
             Bar(20.0, 50.0),
             rounds=1,
@@ -182,7 +152,7 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         Work(
             "states",
             "a function with a state, against one group for each key",
-            _beamlike(beamlike_states, few),
+            _beamlike(queries.beamlike_states, few),
             Contender("per-key", "per-key", _per_key_states, few),
             Bar(5.0, 10.0),
             rounds=1,
@@ -190,15 +160,19 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         Work(
             "retracting",
             "the tree, retracting against accumulating",
-            Contender("retracting", "beamlike", beamlike_tree("retracting"), late, _put_forward),
-            Contender("accumulating", "beamlike", beamlike_tree("accumulating"), late, _all_panes),
+            Contender(
+                "retracting", "beamlike", queries.beamlike_tree("retracting"), late, _put_forward
+            ),
+            Contender(
+                "accumulating", "beamlike", queries.beamlike_tree("accumulating"), late, _all_panes
+            ),
             Bar(0.7, 0.9),
         ),
         Work(
             "zipf",
             "sessions, a key with 20 % of events against uniform",
             zipf,
-            Contender("uniform", "beamlike", beamlike_sessions(), large),
+            Contender("uniform", "beamlike", queries.beamlike_sessions(), large),
             Bar(0.7, 1.0),
             compared=(zipf, native_zipf),
         ),
@@ -206,15 +180,15 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             "zipf-native",
             "the same of session_window",
             native_zipf,
-            Contender("native, uniform", "native", native_sessions(), large),
+            Contender("native, uniform", "native", queries.native_sessions(), large),
             compared=None,
         ),
         *(
             Work(
                 f"pipeline-{name}",
                 "sessions, sum, as a pipeline of elements",
-                _beamlike(pipeline_sessions, shape),
-                _native(native_sessions(), shape, _sums),
+                _beamlike(pipelines.pipeline_sessions, shape),
+                _native(queries.native_sessions(), shape, _sums),
                 Bar(1.0, 2.0),
             )
             for name, shape in (("500k", large), ("100k", small))
@@ -222,61 +196,61 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         Work(
             "pipeline-fn",
             "the same with a CombineFn of one's own",
-            _beamlike(pipeline_sessions_by(PlainSum()), large),
-            _native(native_sessions(), large, _sums),
+            _beamlike(pipelines.pipeline_sessions_by(pipelines.PlainSum()), large),
+            _native(queries.native_sessions(), large, _sums),
             Bar(0.6, 1.0),
         ),
         Work(
             "globally",
             "fixed windows, the sum of a column of all rows, as a pipeline",
-            _beamlike(pipeline_globally, million),
-            _native(native_globally(), million),
+            _beamlike(pipelines.pipeline_globally, million),
+            _native(queries.native_globally(), million),
             Bar(1.0, 1.0),
         ),
         Work(
             "globally-fn",
             "the same, where a function makes a number of each row",
-            _beamlike(pipeline_globally_by_fn, million),
-            _native(native_globally(), million),
+            _beamlike(pipelines.pipeline_globally_by_fn, million),
+            _native(queries.native_globally(), million),
         ),
         Work(
             "floor-globally",
             _NOTHING,
             Contender("floor", "floor", empty_totals, million),
-            _native(native_globally(), million),
+            _native(queries.native_globally(), million),
             compared=None,
         ),
         Work(
             "enrichment",
             "rows with what a side input of 10,000 says, as a pipeline",
-            _beamlike(pipeline_enriched, rows),
-            _native(native_enriched(), rows),
+            _beamlike(pipelines.pipeline_enriched, rows),
+            _native(queries.native_enriched(), rows),
             Bar(1.0, 1.0),
         ),
         Work(
             "enrichment-join",
             "the same against a join, and a function of the column of names alone",
-            _beamlike(pipeline_enriched, rows),
-            _native(native_joined(), rows),
+            _beamlike(pipelines.pipeline_enriched, rows),
+            _native(queries.native_joined(), rows),
         ),
         Work(
             "enrichment-stream",
             "the same with a side input that is a stream",
-            _beamlike(pipeline_enriched_by_stream, rows),
-            _native(native_enriched(), rows),
+            _beamlike(pipelines.pipeline_enriched_by_stream, rows),
+            _native(queries.native_enriched(), rows),
         ),
         Work(
             "windowed-fn",
             "sessions, a combine function of one's own",
-            _beamlike(beamlike_own_sum(), large),
-            _native(native_sessions(), large, _sums),
+            _beamlike(queries.beamlike_own_sum(), large),
+            _native(queries.native_sessions(), large, _sums),
             Bar(1.0, 2.0),
         ),
         Work(
             "stages",
             "sessions, and how many of them in five minutes: two groupings in a row",
-            _beamlike(beamlike_twice, small),
-            _native(native_twice, small),
+            _beamlike(queries.beamlike_twice, small),
+            _native(queries.native_twice, small),
             Bar(1.0, 2.0),
         ),
         *_first_rows(scale, batches),
@@ -291,13 +265,16 @@ def _first_rows(scale: float, batches: int) -> Iterator[Work]:
     """Rows that are sent again: alone, before a window, and that window without them."""
     for events in (3_000, 100_000, 500_000):
         shape = _sent(_scaled(events, scale), scale, batches)
-        name, counted = _short(events), _native(native_first_counted, shape)
-        first, native = _beamlike(beamlike_first, shape), _native(native_first, shape)
+        name, counted = _short(events), _native(queries.native_first_counted, shape)
+        first, native = (
+            _beamlike(queries.beamlike_first, shape),
+            _native(queries.native_first, shape),
+        )
         bar = None if events < _FEW else Bar(1.0, 2.0)  # fewer take what empty operators do
         yield Work(f"first-{name}", "the first row of each key", first, native, bar)
-        both = _beamlike(beamlike_first_counted, shape)
+        both = _beamlike(queries.beamlike_first_counted, shape)
         yield Work(f"first-counted-{name}", "the same, counted in windows", both, counted)
-        alone = evolve(_beamlike(values_counted, shape), name="not deduplicated")
+        alone = evolve(_beamlike(queries.values_counted, shape), name="not deduplicated")
         yield Work(f"first-window-{name}", _ALONE, both, alone, compared=None)
         if events == 3_000:
             floor = evolve(_empty(shape, 0.9), name="floor")
@@ -326,8 +303,8 @@ def _sweep_of_events(events: int, scale: float) -> Work:
     return Work(
         f"linear-{_short(events)}",
         "sessions, count and sum",
-        _beamlike(beamlike_sessions(), shape),
-        _native(native_sessions(), shape),
+        _beamlike(queries.beamlike_sessions(), shape),
+        _native(queries.native_sessions(), shape),
         sweep="events",
         rounds=1 if events > _FEW else _ROUNDS,
     )
@@ -339,7 +316,7 @@ def _floor(events: int, scale: float) -> Work:
         f"floor-{_short(events)}",
         _NOTHING,
         _empty(shape, 1.0),
-        _native(native_sessions(), shape),
+        _native(queries.native_sessions(), shape),
         compared=None,
         rounds=1 if events > _FEW else _ROUNDS,
     )
@@ -347,9 +324,9 @@ def _floor(events: int, scale: float) -> Work:
 
 def _floors(large: Stream, late: Stream, small: Stream) -> Iterator[Work]:
     """Those of the works with other windows, panes or groupings, on their data."""
-    fixed, twice = _native(native_fixed(), large), _native(native_twice, small)
+    fixed, twice = _native(queries.native_fixed(), large), _native(queries.native_twice, small)
     yield Work("floor-fixed", _NOTHING, _empty(large, 1.0), fixed, compared=None)
-    tree = _native(native_sessions(), late)
+    tree = _native(queries.native_sessions(), late)
     yield Work("floor-tree", _NOTHING, _empty(late, _ACCUMULATING), tree, compared=None)
     retracting = evolve(_empty(late, _RETRACTING, retracts=True), name="floor, retracting")
     accumulating = evolve(_empty(late, _ACCUMULATING), name="floor, accumulating")
@@ -364,8 +341,7 @@ _RETRACTING: Final = 2.5
 
 
 def _empty(shape: Shape, *rows: float, retracts: bool = False) -> Contender:
-    query = empty_operators(shape, *rows, retracts=retracts)
-    return Contender("floor", "floor", query, shape)
+    return Contender("floor", "floor", empty_operators(shape, *rows, retracts=retracts), shape)
 
 
 _FEW: Final = 100_000
@@ -388,8 +364,8 @@ def _sweep_of_touched(open_windows: int) -> Work:
     return Work(
         "touched",
         f"{open_windows:,} open sessions, 1 in 100 to all touched",
-        _beamlike(beamlike_sessions("1 hour"), shape),
-        _native(native_sessions("1 hour"), shape),
+        _beamlike(queries.beamlike_sessions("1 hour"), shape),
+        _native(queries.native_sessions("1 hour"), shape),
         sweep="touched",
         rounds=1,
     )
@@ -407,7 +383,7 @@ def _short(events: int) -> str:
 
 
 def _beamlike(
-    query: Query,
+    query: queries.Query,
     shape: Shape,
     comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
 ) -> Contender:
@@ -415,7 +391,7 @@ def _beamlike(
 
 
 def _native(
-    query: Query,
+    query: queries.Query,
     shape: Shape,
     comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
 ) -> Contender:
@@ -423,11 +399,11 @@ def _native(
 
 
 def _per_key(df: DataFrame) -> DataFrame:
-    return per_key_sessions(df.withWatermark("ts", DELAY), GAP)
+    return per_key_sessions(df.withWatermark("ts", queries.DELAY), queries.GAP)
 
 
 def _per_key_states(df: DataFrame) -> DataFrame:
-    return per_key_counts(df.withWatermark("ts", DELAY))
+    return per_key_counts(df.withWatermark("ts", queries.DELAY))
 
 
 def _sums(results: DataFrame) -> DataFrame:
@@ -435,8 +411,7 @@ def _sums(results: DataFrame) -> DataFrame:
 
 
 def _sorted_lists(results: DataFrame) -> DataFrame:
-    values = F.array_join(F.sort_array("vs"), " ")
-    return results.select("key", "start", "end", values.alias("vs"))
+    return results.select("key", "start", "end", F.array_join(F.sort_array("vs"), " ").alias("vs"))
 
 
 def _without_late_keys(results: DataFrame) -> DataFrame:

@@ -4,7 +4,6 @@ Each format has an environment of its own, with the PySpark that its jar runs on
 pip and Maven fetch what is missing. What came of each trial is kept in ``LATEST.md``.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import Final
 
 from tests.catalogs.formats import FORMATS, Format
 from tests.judges.building import NotHere, cache_folder
+from tests.support.commands import command_parser
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ _SECONDS: Final = 1800
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; 1 if one of them fails."""
-    parser = argparse.ArgumentParser("python -m tests.catalogs", description=__doc__)
+    parser = command_parser("tests.catalogs", __doc__)
     parser.add_argument("format", nargs="*", choices=[*FORMATS, []], help="by default all")
     parser.add_argument("--only", choices=TRIALS, help="one trial")
     parser.add_argument("--cache", help="the folder for what is fetched")
@@ -76,9 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def failure_of(table_format: Format, trial: str, python: Path, jars: str) -> str:
     """What went wrong in a trial; empty if it holds."""
     with tempfile.TemporaryDirectory(prefix="beamlike-catalogs-") as home:
-        command = [python, "-m", "tests.catalogs.trials", table_format.name, trial, home]
         ran = subprocess.run(
-            command,
+            [python, "-m", "tests.catalogs.trials", table_format.name, trial, home],
             cwd=ROOT,
             env=os.environ | {"BEAMLIKE_JARS": jars, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,

@@ -21,11 +21,7 @@ _STARTS_WITHIN: Final = 120
 
 
 def check(table_format: Format, settings: Mapping[str, str], home: Path) -> None:
-    """Start a server and run the client against it.
-
-    Raises:
-        CalledProcessError: The client found something wrong.
-    """
+    """Start a server and run the client against it."""
     with _server(settings, home) as url:
         command = [sys.executable, "-m", __spec__.name, url, table_format.name, str(home)]
         subprocess.run(command, check=True, timeout=900)

@@ -46,21 +46,13 @@ class Format:
     namespace: str
 
     def python(self, cache: Path) -> Path:
-        """The Python of an environment with this PySpark; made if there is none.
-
-        Raises:
-            NotHere: It cannot be made.
-        """
+        """The Python of an environment with this PySpark; made if there is none."""
         beside = (*BESIDE_PYSPARK, *_OF_CONNECT)
         needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *beside)]
         return environment(f"catalogs-{self.name}", needed, cache)
 
     def class_path(self, cache: Path) -> str:
-        """The jars, fetched if they are not in the cache.
-
-        Raises:
-            NotHere: There is no Maven, or it fails.
-        """
+        """The jars, fetched if they are not in the cache."""
         home = cache / f"catalogs-{self.name}"
         folder = home / "jars"
         names = [f"{artifact}-{version}.jar" for _, artifact, version in self.jars]

@@ -39,8 +39,7 @@ LINES: Final = int(os.environ.get("BEAMLIKE_LINES", "700"))
 
 def settings_of(table_format: Format, home: Path) -> dict[str, str]:
     """Settings of a session whose catalog has tables of the format."""
-    settings = {name: value.format(home=home) for name, value in table_format.settings.items()}
-    return settings | {
+    return {name: value.format(home=home) for name, value in table_format.settings.items()} | {
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.extraClassPath": os.environ["BEAMLIKE_JARS"],
         "spark.driver.host": "127.0.0.1",

@@ -12,8 +12,6 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.checkpoint import Checkpoint
 from beamlike.inspect.state.report import SavedState
 from beamlike.machine.events import Element
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
 from tests.support.machines.in_shard import run_in_shard
@@ -25,7 +23,7 @@ INDEX = -1
 def rows_of_shard(group: int, key: str) -> list[tuple[int, dict[str, int], bytes]]:
     """The blobs of a shard with one window, as Spark hands them out."""
     arrive = Arrive(((key, Element(1, 5)),))
-    strategy = WindowingStrategy(FixedWindows(60_000))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(60_000))
     _, store = run_in_shard(strategy, "list_by_timestamp", [(arrive,)])
     assert store.index is not None
     blobs = {INDEX: store.index, **store.blobs}
@@ -85,14 +83,13 @@ def test_a_partition_whose_files_are_damaged_is_named_and_the_others_are_shown(
 ) -> None:
     def query(rows: Any) -> Any:
         hours = bl.FixedWindows("1 hour")
-        counted = {"n": bl.count()}
         return bl.windowed(
             rows,
             key="user",
             timestamp="at",
             watermark="1 hour",
             window=hours,
-            aggregate=counted,
+            aggregate={"n": bl.count()},
             shards=8,
         )
 

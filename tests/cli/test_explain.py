@@ -104,9 +104,7 @@ key 7
 
 def test_elements_without_a_key_can_be_asked_for(capsys: Any, tmp_path: Path):
     both = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in ("joe", None)]}]
-    file = written(tmp_path, a_scenario(steps=both))
-
-    assert main(["explain", file, "--key", "None"]) == 0
+    assert main(["explain", written(tmp_path, a_scenario(steps=both)), "--key", "None"]) == 0
 
     assert [line for line in capsys.readouterr().out.splitlines() if "key" in line] == ["no key"]
 
@@ -129,9 +127,7 @@ def test_a_key_is_read_as_json_and_then_as_text(
 ) -> None:
     keys = [1, "7", 7, None, "true", "joe"]
     steps = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in keys]}]
-    file = written(tmp_path, a_scenario(steps=steps))
-
-    assert main(["explain", file, "--key", typed]) == 0
+    assert main(["explain", written(tmp_path, a_scenario(steps=steps)), "--key", typed]) == 0
 
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if line.startswith(("key", "no key"))] == [meant]
@@ -251,8 +247,7 @@ def test_the_help_says_what_is_explained_and_how_to_ask(capsys: pytest.CaptureFi
 def test_replay_on_spark_draws_and_explains_as_in_memory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: object
 ) -> None:
-    file = written(tmp_path, a_scenario())
-    arguments = ["replay", file, "--format", "timeline", "--explain"]
+    arguments = ["replay", written(tmp_path, a_scenario()), "--format", "timeline", "--explain"]
     assert main(arguments) == 0
     in_memory = capsys.readouterr().out
 

@@ -117,8 +117,7 @@ def test_every_command_tells_its_exit_status_and_shows_examples(capsys: Any, com
 def test_the_exit_status_of_all_commands_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
 
-    text = capsys.readouterr().out
-    section = text.partition("exit status:\n")[2].partition("\n\n")[0]
+    section = capsys.readouterr().out.partition("exit status:\n")[2].partition("\n\n")[0]
     assert [line.split()[0] for line in section.splitlines()] == ["0", "1", "2", "70", "130", "141"]
 
 

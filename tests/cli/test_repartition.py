@@ -48,6 +48,5 @@ def test_so_is_an_output_that_is_no_folder_of_the_query(tmp_path: Path, capsys: 
 
 
 def test_a_checkpoint_that_can_be_has_spark_started(tmp_path: Path, capsys: Any):
-    home = stopped_after(tmp_path, done=True)
-    assert main(["repartition", str(home), "3"]) != 0
+    assert main(["repartition", str(stopped_after(tmp_path, done=True)), "3"]) != 0
     assert "Spark was started" in capsys.readouterr().err

@@ -317,9 +317,7 @@ def test_a_scenario_that_cannot_be_read_is_shown_and_the_others_are_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, whole: str
 ) -> None:
     file, problem = mixed(tmp_path)
-    given = str(file if whole == "file" else tmp_path)
-
-    status = main(["replay", given, "--format", format])
+    status = main(["replay", str(file if whole == "file" else tmp_path), "--format", format])
     out, err = capsys.readouterr()
 
     assert (status, err) == (2, said_of(file, problem))

@@ -228,13 +228,11 @@ def test_what_is_no_script(make: Any, problem: str, tmp_path: Path, capsys: Any)
 
 
 def test_arguments_without_the_dashes_before_them(tmp_path: Path, capsys: Any):
-    script = a_script(tmp_path, "print('ran')\n")
-    assert main(["run", script, "--input", "x"]) == 2
+    assert main(["run", a_script(tmp_path, "print('ran')\n"), "--input", "x"]) == 2
     printed = capsys.readouterr()
     assert (printed.out, "unrecognized arguments: --input x" in printed.err) == ("", True)
 
 
 def test_a_mistake_in_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = a_script(tmp_path, "def (:\n")
-    assert main(["run", script]) == 1
+    assert main(["run", a_script(tmp_path, "def (:\n")]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("SyntaxError")

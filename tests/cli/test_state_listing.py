@@ -66,9 +66,7 @@ def test_no_word_of_a_checkpoint_moves_the_cursor_or_makes_a_line(in_full: bool)
 
 def test_a_stage_among_several_is_named_in_one_line() -> None:
     (one,), (other,) = saved("ann").stages, saved("bob", name=f"s{ESCAPE}").stages
-    state = attrs.evolve(saved("ann"), stages=(one, other))
-
-    *_, header, ann, bob = lines_of(state, in_full=False)
+    *_, header, ann, bob = lines_of(attrs.evolve(saved("ann"), stages=(one, other)), in_full=False)
 
     assert header.startswith("stage     key  window")
     assert ann.startswith("counts    ann  [00:00:00, 00:01:00)")

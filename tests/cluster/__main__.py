@@ -9,7 +9,6 @@ beamlike. Nothing stays: no process, namespace, mount or file. What came of each
 It needs root and the programs ``ip`` and ``java``. Where namespaces are not allowed it says so.
 """
 
-import argparse
 import re
 import shutil
 import signal
@@ -24,6 +23,7 @@ from typing import Final
 from tests.cluster.archive import packed
 from tests.cluster.trials import TRIALS, Place
 from tests.judges.building import NotHere, cache_folder
+from tests.support.commands import command_parser
 from tests.support.latest import Latest
 
 LATEST: Final = Latest(
@@ -40,11 +40,7 @@ each in a network namespace with its own address, on one machine of two cores.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; 1 if one of them fails."""
-    parser = argparse.ArgumentParser(
-        "python -m tests.cluster",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.cluster", __doc__)
     parser.add_argument("--only", nargs="+", choices=[*TRIALS], metavar="TRIAL", help="these")
     parser.add_argument("--list", action="store_true", help="name the trials and stop")
     parser.add_argument("--cache", help="the folder for what is fetched and packed")

@@ -47,11 +47,7 @@ class Packed:
 
 
 def packed(cache: Path) -> Packed:
-    """The environment of this checkout, made if it is not in the cache.
-
-    Raises:
-        NotHere: pip fails.
-    """
+    """The environment of this checkout, made if it is not in the cache."""
     plain = environment("cluster", [*_NEEDED, *_ON_CONNECT, *_PACKER], cache)
     home = cache / "cluster" / f"packed-{_digest(sorted((ROOT / 'beamlike').rglob('*.py')))}"
     packed_files = Packed(

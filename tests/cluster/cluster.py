@@ -114,22 +114,14 @@ class Cluster:
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
     def start_master(self) -> None:
-        """Start the master and wait until it listens.
-
-        Raises:
-            AssertionError: It does not.
-        """
+        """Start the master and wait until it listens."""
         address = ("--host", self.network.addresses[MASTER], "--port", str(_PORT))
         name = "org.apache.spark.deploy.master.Master"
         self.start(MASTER, "master", [self.spark / "bin" / "spark-class", name, *address])
         wait_until(lambda: "I have been elected leader" in self.log(MASTER, "master"), "a master")
 
     def start_worker(self, host: str) -> None:
-        """Start a worker and wait until the master knows of it.
-
-        Raises:
-            AssertionError: It does not.
-        """
+        """Start a worker and wait until the master knows of it."""
         work = self.home / host / "work"
         arguments = ("--host", self.network.addresses[host], "--cores", "1", "--memory", "1g")
         name = "org.apache.spark.deploy.worker.Worker"
@@ -200,11 +192,7 @@ def _command_of(process: int) -> bytes:
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = _STARTS_WITHIN) -> None:
-    """Wait for a condition.
-
-    Raises:
-        AssertionError: It does not come true in time.
-    """
+    """Wait for a condition."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, f"no {what} within {seconds:.0f} seconds"
@@ -219,11 +207,7 @@ def cluster(
     local_folders: Mapping[str, Path] | None = None,
     groups: Mapping[str, Path] | None = None,
 ) -> Iterator[Cluster]:
-    """A master and three workers, until the end of the block.
-
-    Raises:
-        NotHere: Namespaces are not allowed on this machine.
-    """
+    """A master and three workers, until the end of the block."""
     with network([MASTER, DRIVER, *WORKERS]) as hosts:
         built = Cluster(hosts, home, spark, packed, local_folders or {}, groups or {})
         built.shared.mkdir(exist_ok=True)

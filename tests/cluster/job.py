@@ -66,8 +66,7 @@ def main() -> None:
     rows = hours(files, bl, options.shards).rows
     writer = rows.writeStream.foreachBatch(writing_to(options.target))
     writer = writer.option("checkpointLocation", options.checkpoint)
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
+    writer.trigger(availableNow=True).start().awaitTermination()
     print("job: all is read, with beamlike of", Path(bl.__file__).parent, flush=True)
     spark.stop()
 

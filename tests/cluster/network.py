@@ -26,12 +26,7 @@ _ENDS_WITHIN: Final = 20.0
 
 @attrs.frozen
 class Network:
-    """Hosts by name.
-
-    Attributes:
-        prefix: Of the names of their namespaces.
-        addresses: Of each host.
-    """
+    """Hosts by name."""
 
     prefix: str
     addresses: Mapping[str, str]
@@ -67,12 +62,7 @@ class Network:
 
 @contextmanager
 def network(hosts: Sequence[str]) -> Iterator[Network]:
-    """Hosts that are there until the end of the block; what runs on them then is killed.
-
-    Raises:
-        NotHere: Namespaces are not allowed on this machine.
-        AssertionError: A process outlives its host.
-    """
+    """Hosts that are there until the end of the block; what runs on them then is killed."""
     if shutil.which("ip") is None:
         raise NotHere("the program ip is not installed: apt-get install iproute2")
     if os.geteuid() != 0:
@@ -133,5 +123,4 @@ def _end(built: Network, host: str) -> None:
 
 
 def _ip(*arguments: str) -> str:
-    ran = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True)
-    return ran.stdout
+    return subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True).stdout

@@ -14,15 +14,7 @@ _PERIOD: Final = 100_000
 
 @contextmanager
 def quotas(hosts: Sequence[str], cores: float) -> Iterator[Mapping[str, Path]]:
-    """The control group of each host, until the end of the block.
-
-    Args:
-        hosts: Their names.
-        cores: How much of a core each of them gets.
-
-    Raises:
-        NotHere: Control groups cannot be made here.
-    """
+    """The control group of each host, until the end of the block."""
     first = _GROUPS / "cpu"
     is_first = first.is_dir()
     parent = first if is_first else _GROUPS

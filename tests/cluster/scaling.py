@@ -26,13 +26,7 @@ _WARM: Final = 2
 
 @attrs.frozen
 class Measured:
-    """The median time of a micro-batch.
-
-    Attributes:
-        executors: How many, with a core each.
-        groupings: In a row.
-        seconds: What it took.
-    """
+    """The median time of a micro-batch on executors with a core each, of groupings in a row."""
 
     executors: int
     groupings: int
@@ -40,11 +34,7 @@ class Measured:
 
 
 def measured(built: Cluster) -> list[Measured]:
-    """Run the job on one executor, on two and on three.
-
-    Raises:
-        AssertionError: It fails.
-    """
+    """Run the job on one executor, on two and on three."""
     times = []
     with benchmark_files() as files:
         source = files.of(Stream(EVENTS, EVENTS * 2 // 5, _BATCHES)).timed

@@ -13,17 +13,7 @@ from typing import Final
 
 import attrs
 
-from beamlike.inspect.cost import (
-    COSTS,
-    DISPATCHED,
-    GROUPING,
-    PLANNED,
-    SHARD,
-    TASK,
-    Load,
-    Machines,
-    cost_of,
-)
+from beamlike.inspect import cost
 
 EXECUTORS: Final = (1, 2, 3, 10, 50, 100, 200)
 _KEYS_OF_A_SHARD: Final = 200
@@ -54,13 +44,13 @@ class Case:
     hottest: float = 0.0
     groupings: int = 2
 
-    def load(self, executors: int) -> Load:
+    def load(self, executors: int) -> cost.Load:
         events = self.events * (executors if self.grows else 1)
-        return Load(events, hottest=self.hottest, groupings=self.groupings)
+        return cost.Load(events, hottest=self.hottest, groupings=self.groupings)
 
-    def machines(self, executors: int) -> Machines:
+    def machines(self, executors: int) -> cost.Machines:
         shards = min(self.most, max(8, self.shards * 2 * executors))
-        return Machines(executors, 2, shards, self.partitions or shards)
+        return cost.Machines(executors, 2, shards, self.partitions or shards)
 
 
 CASES: Final = (
@@ -72,19 +62,21 @@ CASES: Final = (
 )
 
 
-def simulated(load: Load, machines: Machines, seed: int = 0) -> float:
+def simulated(load: cost.Load, machines: cost.Machines, seed: int = 0) -> float:
     """Seconds of a micro-batch."""
     random, speed = Random(seed), machines.speed
-    clock = PLANNED / speed + machines.commit
+    clock = cost.PLANNED / speed + machines.commit
     events = load.events
     for _ in range(load.groupings):
-        clock += GROUPING / speed
+        clock += cost.GROUPING / speed
         clock = _stage(clock, list(_tasks(load, machines, events, random)), machines)
         events *= load.passed_on
     return clock + machines.commit
 
 
-def _tasks(load: Load, machines: Machines, events: float, random: Random) -> Iterator[float]:
+def _tasks(
+    load: cost.Load, machines: cost.Machines, events: float, random: Random
+) -> Iterator[float]:
     """What each task of a grouping takes once it has begun."""
     sizes = [
         sum(random.paretovariate(2.5) for _ in range(_KEYS_OF_A_SHARD))
@@ -95,21 +87,21 @@ def _tasks(load: Load, machines: Machines, events: float, random: Random) -> Ite
     of_shards[0] += events * load.hottest
     for partition in range(machines.partitions):
         shards = of_shards[partition :: machines.partitions]
-        work = TASK * random.uniform(0.7, 1.3) + SHARD * len(shards)
-        work += sum(shards) * COSTS[load.work] * 1e-6
+        work = cost.TASK * random.uniform(0.7, 1.3) + cost.SHARD * len(shards)
+        work += sum(shards) * cost.COSTS[load.work] * 1e-6
         fetched = sum(shards) * load.row_bytes * (1 - 1 / machines.executors)
         # A machine's network is shared by its cores.
         took = fetched / (machines.network / machines.cores)
         yield work / machines.speed + took + machines.commit * random.lognormvariate(0, 0.5)
 
 
-def _stage(clock: float, tasks: list[float], machines: Machines) -> float:
+def _stage(clock: float, tasks: list[float], machines: cost.Machines) -> float:
     """When the last task of a stage ends, which begins now."""
     free = [clock] * machines.slots
     heapq.heapify(free)
     handed, ends = clock, clock
     for task in tasks:
-        handed = max(handed, heapq.heappop(free)) + DISPATCHED / machines.speed
+        handed = max(handed, heapq.heappop(free)) + cost.DISPATCHED / machines.speed
         heapq.heappush(free, handed + task)
         ends = max(ends, handed + task)
     return ends
@@ -123,7 +115,7 @@ def table() -> list[str]:
     ]
     for case in CASES:
         cells = [
-            f"{cost_of(load, machines).seconds:.1f}, {simulated(load, machines):.1f}"
+            f"{cost.cost_of(load, machines).seconds:.1f}, {simulated(load, machines):.1f}"
             for load, machines in ((case.load(n), case.machines(n)) for n in EXECUTORS)
         ]
         lines.append("| " + " | ".join([case.name, *cells]) + " |")

@@ -28,13 +28,7 @@ _LINES: Final = 9_000
 
 @attrs.frozen
 class Place:
-    """What each trial gets.
-
-    Attributes:
-        home: A folder of its own.
-        spark: The folder of Spark.
-        packed: Python for the hosts.
-    """
+    """What each trial gets."""
 
     home: Path
     spark: Path
@@ -69,11 +63,7 @@ class Trial:
         return len(list((self.cluster.shared / "out").glob("*/_SUCCESS")))
 
     def wait_for_batch(self, number: int, job: "subprocess.Popen[bytes] | None" = None) -> None:
-        """Wait until so many micro-batches have landed.
-
-        Raises:
-            AssertionError: They do not in time, or the job ends before; with its last lines.
-        """
+        """Wait until so many micro-batches have landed."""
 
         def has_ended() -> bool:
             return job is not None and job.poll() is not None
@@ -91,20 +81,12 @@ class Trial:
         return job.poll() in (None, 0)
 
     def wait_for_end(self, job: "subprocess.Popen[bytes]", name: str = "job") -> None:
-        """Wait for a job to end well.
-
-        Raises:
-            AssertionError: It fails or takes too long; with the last lines of its log.
-        """
+        """Wait for a job to end well."""
         wait_until(lambda: job.poll() is not None, "end of the job", _ENDS_WITHIN)
         assert job.returncode == 0, _last(self.cluster.log(DRIVER, name))
 
     def check(self) -> None:
-        """Compare what has landed with the plain computation.
-
-        Raises:
-            AssertionError: It is not the same.
-        """
+        """Compare what has landed with the plain computation."""
         rows = [
             json.loads(line)
             for part in sorted((self.cluster.shared / "out").glob("*/part-*.json"))
@@ -310,8 +292,7 @@ def full_disk(place: Place) -> str:
     """The disk of a worker for Spark's own files is full for a while."""
     small = place.home / "small"
     small.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=260m", "beamlike", small]
-    subprocess.run(command, check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=260m", "beamlike", small], check=True)
     try:
         with _trial(place, {WORKERS[0]: small}) as trial:
             settings = {

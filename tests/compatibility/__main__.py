@@ -28,6 +28,7 @@ import attrs
 from tests.compatibility.environments import environment, install, printed_by, wheel
 from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
+from tests.support.commands import command_parser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NEEDS: Final = (
@@ -82,11 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.compatibility",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.compatibility", __doc__)
     names = [it.name for it in SETTINGS]
     add = parser.add_argument
     add("--only", nargs="+", metavar="NAME", choices=names, help=", ".join(names))

@@ -11,11 +11,7 @@ from tests.compatibility.steps import Ended, StepFailed, ran
 
 
 def environment(home: Path, version: str, logs: Path) -> Path:
-    """The interpreter of a virtual environment of this Python, which is made if it is not there.
-
-    Raises:
-        StepFailed: There is no such Python, or it makes no environment.
-    """
+    """The interpreter of a virtual environment of this Python, which is made if it is not there."""
     python = home / "bin" / "python"
     if python.exists():
         return python
@@ -48,21 +44,13 @@ def interpreter(version: str) -> str | None:
 
 
 def install(python: Path, *wanted: str | Path, logs: Path) -> None:
-    """Have pip install these.
-
-    Raises:
-        StepFailed: It could not.
-    """
+    """Have pip install these."""
     log = logs / f"{python.parent.parent.name}-pip.log"
     _done(ran("pip install", [*_pip(python), "install", "--quiet", *wanted], log=log))
 
 
 def wheel(python: Path, source: Path, home: Path, logs: Path) -> Path:
-    """The package as a wheel that is called ``beamlike.zip``, as the README has it.
-
-    Raises:
-        StepFailed: It could not be built.
-    """
+    """The package as a wheel that is called ``beamlike.zip``, as the README has it."""
     command = [*_pip(python), "wheel", "--quiet", "--no-deps", "--wheel-dir", home, source]
     _done(ran("pip wheel", command, log=logs / "wheel.log"))
     (made,) = home.glob("beamlike-*.whl")
@@ -70,11 +58,7 @@ def wheel(python: Path, source: Path, home: Path, logs: Path) -> Path:
 
 
 def printed_by(python: Path, script: str, logs: Path) -> str:
-    """The last line that a script prints.
-
-    Raises:
-        StepFailed: It failed.
-    """
+    """The last line that a script prints."""
     return _done(ran("versions", [python, "-c", script], log=logs / "versions.log")).saw
 
 

@@ -64,9 +64,8 @@ def panes_of(spark: Any, home: Path) -> tuple[list[tuple[Any, ...]], dict[str, i
 
     inbox = home / "in"
     inbox.mkdir()
-    events = spark.readStream.schema("k string, at string").json(str(inbox))
     sessions = bl.windowed(
-        events,
+        spark.readStream.schema("k string, at string").json(str(inbox)),
         key="k",
         timestamp="at",
         watermark="0 seconds",
@@ -200,11 +199,7 @@ def _address(log: Path) -> str:
 
 
 def run(kind: str, master: str) -> str:
-    """Try it; what was seen.
-
-    Raises:
-        AssertionError: It is not what it must be.
-    """
+    """Try it; what was seen."""
     with tempfile.TemporaryDirectory(prefix="beamlike-probe-") as made:
         home = Path(made)
         spark = builder_of(kind, master, home).getOrCreate()
@@ -228,11 +223,7 @@ def run(kind: str, master: str) -> str:
 
 
 def submit(master: str, package: str) -> str:
-    """The same by ``spark-submit``, as docs/pages/operating.md has it; what was seen.
-
-    Raises:
-        CalledProcessError: It failed.
-    """
+    """The same by ``spark-submit``, as docs/pages/operating.md has it; what was seen."""
     import pyspark
 
     spark_submit = Path(str(pyspark.__file__)).parent / "bin" / "spark-submit"

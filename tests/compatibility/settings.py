@@ -14,13 +14,7 @@ import attrs
 
 @attrs.frozen
 class Suite:
-    """Some tests of this checkout.
-
-    Attributes:
-        what: What they are called.
-        options: For pytest.
-        variables: What they find in their environment.
-    """
+    """Some tests of this checkout."""
 
     what: str
     options: Sequence[str]

@@ -28,15 +28,7 @@ _NOT_COPIED: Final = (".git", "__pycache__", "*.egg-info", "build", ".mypy_cache
 
 @attrs.frozen
 class Ended:
-    """What came of a step.
-
-    Attributes:
-        step: What it is called.
-        good: Whether it succeeded.
-        saw: That in a few words: what pytest counted, the last line, or what ended it.
-        last: The last lines that it wrote, if it failed.
-        seconds: How long it took.
-    """
+    """What came of a step."""
 
     step: str
     good: bool

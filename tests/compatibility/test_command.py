@@ -14,10 +14,7 @@ from tests.compatibility.settings import CANNOT_CONNECT, SETTINGS, Setting, Suit
 from tests.compatibility.steps import Ended, StepFailed
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = [
-    "| setting | Python | PySpark | | saw | seconds | day |",
-    "|---|---|---|---|---|---|---|",
-]
+HEAD = ["| setting | Python | PySpark | | saw | seconds | day |", "|---|---|---|---|---|---|---|"]
 
 
 def outcome(name: str, saw: str) -> Outcome:
@@ -27,8 +24,7 @@ def outcome(name: str, saw: str) -> Outcome:
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
-    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert shown == [
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
         "pyspark-4.1",
         "pyspark-4.2",
         "python-3.12",

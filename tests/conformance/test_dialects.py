@@ -128,7 +128,7 @@ def test_every_case_is_accounted_for_once() -> None:
     assert {case.id for case in CASES.values() if case.unverified} == UNVERIFIED
     assert [name for name in DIFFERS if not CASES[name].defect] == []
     assert {case.id for case in CASES.values() if case.defect} - DIFFERS.keys() == {
-        "apex-acc-average-merge",  # says what is right itself
+        "apex-acc-average-merge"  # says what is right itself
     }
     assert Counter(case.dialect for case in CASES.values()) == {
         "akka": 9,

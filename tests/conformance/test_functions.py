@@ -96,8 +96,7 @@ def test_what_explains_triggers_has_nothing_to_say_of_a_function(tmp_path: Path,
     assert main(["explain", str(file)]) != 0
     assert main(["replay", str(file), "--format", "html", "--out", str(page)]) == 1
 
-    said = capsys.readouterr().err
-    assert said.count("a function with states and timers has no trigger") == 2
+    assert capsys.readouterr().err.count("a function with states and timers has no trigger") == 2
     assert not page.exists()
 
 

@@ -41,8 +41,7 @@ def test_the_kit_has_the_scenarios_and_each_has_a_source_and_a_rule() -> None:
         name for name, scenario in SCENARIOS.items() if not (scenario.source and rules_of(scenario))
     ] == []
     assert {rule.number for rule in RULES} <= numbers
-    unseen = [r.feature for r in RULES if not any(map(r.shows, SCENARIOS.values()))]
-    assert unseen == []
+    assert [r.feature for r in RULES if not any(map(r.shows, SCENARIOS.values()))] == []
 
 
 @pytest.mark.parametrize(
@@ -226,9 +225,7 @@ def test_a_retraction_comes_before_the_pane_that_causes_it() -> None:
     ]
 
 
-def test_rows_of_a_system_are_compared_in_order_and_with_a_reason_only_where_one_is_stated() -> (
-    None
-):
+def test_rows_of_a_system_are_compared_in_order_and_with_a_reason_only_where_one_is_stated():
     rows = CASES["kafka-cogroup-joins-what-its-own-stream-has-not-closed"].document["expect"]
     without = [{**row, "reason": "another"} for row in rows]
 

@@ -10,32 +10,16 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TranscriptError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.ungrouped import PassThrough
-from beamlike.model.calendar import CalendarMonths, CalendarWeeks, CalendarYears
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    Delay,
-    Never,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
 from beamlike.testing.scenarios.files import differences, load_transcripts, read_transcripts
 from beamlike.testing.scenarios.results import _Comparison, to_document
+from tests.support.refusals import refusal
 
 Document = dict[str, Any]
 
@@ -109,9 +93,9 @@ def test_a_scenario_is_read_whole(tmp_path: Path) -> None:
     assert (scenario.id, scenario.title, scenario.source) == ("minute", "one minute", "")
     assert (scenario.level, scenario.aggregation) == ("core", "list")
     assert (scenario.contested, scenario.unsafe_trigger) == (False, False)
-    assert scenario.strategy == WindowingStrategy(
-        FixedWindows("1 minute"),
-        AfterWatermark(early=AfterCount(2), late=AfterCount(1)),
+    assert scenario.strategy == bl.WindowingStrategy(
+        bl.FixedWindows("1 minute"),
+        bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
         "accumulating",
         "5 seconds",
     )
@@ -145,39 +129,36 @@ def test_fields_that_begin_with_x_are_anyones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "means"),
     [
-        ({"type": "after_processing_time", "delay_ms": 5}, AfterProcessingTime(5)),
+        ({"type": "after_processing_time", "delay_ms": 5}, bl.AfterProcessingTime(5)),
         (
             {
                 "type": "after_processing_time",
-                "transforms": [
-                    {"delay_ms": 7},
-                    {"align_to": {"period_ms": 10, "offset_ms": 3}},
-                ],
+                "transforms": [{"delay_ms": 7}, {"align_to": {"period_ms": 10, "offset_ms": 3}}],
             },
-            AfterProcessingTime(Delay(7), AlignTo(10, 3)),
+            bl.AfterProcessingTime(bl.Delay(7), bl.AlignTo(10, 3)),
         ),
-        ({"type": "after_synchronized_processing_time"}, AfterSynchronizedProcessingTime()),
+        ({"type": "after_synchronized_processing_time"}, bl.AfterSynchronizedProcessingTime()),
         (
             {"type": "repeatedly", "trigger": {"type": "after_count", "count": 3}},
-            Repeatedly(AfterCount(3)),
+            bl.Repeatedly(bl.AfterCount(3)),
         ),
         (
             {"type": "after_each", "triggers": [{"type": "never"}, {"type": "always"}]},
-            AfterEach(Never(), Always()),
+            bl.AfterEach(bl.Never(), bl.Always()),
         ),
         (
             {"type": "after_first", "triggers": [{"type": "never"}, {"type": "always"}]},
-            AfterFirst(Never(), Always()),
+            bl.AfterFirst(bl.Never(), bl.Always()),
         ),
         (
             {"type": "after_all", "triggers": [{"type": "never"}, {"type": "always"}]},
-            AfterAll(Never(), Always()),
+            bl.AfterAll(bl.Never(), bl.Always()),
         ),
         (
             {"type": "or_finally", "main": {"type": "always"}, "until": {"type": "never"}},
-            OrFinally(Always(), Never()),
+            bl.OrFinally(bl.Always(), bl.Never()),
         ),
-        ({"type": "after_watermark", "early": None, "late": None}, AfterWatermark()),
+        ({"type": "after_watermark", "early": None, "late": None}, bl.AfterWatermark()),
     ],
 )
 def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: object) -> None:
@@ -192,15 +173,15 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
     [
         (
             {"fn": "calendar_weeks", "number": 2, "time_zone": "UTC", "start_day_of_week": 3},
-            CalendarWeeks(2, start_day_of_week=3),
+            bl.CalendarWeeks(2, start_day_of_week=3),
         ),
         (
             {"fn": "calendar_months", "number": 1, "time_zone": "Asia/Tokyo", "day_of_month": 5},
-            CalendarMonths(1, "Asia/Tokyo", day_of_month=5),
+            bl.CalendarMonths(1, "Asia/Tokyo", day_of_month=5),
         ),
         (
             {"fn": "calendar_years", "number": 1, "time_zone": "UTC", "start": [2001, 4, 6]},
-            CalendarYears(1, start=(2001, 4, 6)),
+            bl.CalendarYears(1, start=(2001, 4, 6)),
         ),
         (
             {
@@ -210,7 +191,7 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
                 "start": [2014, 3, 1],
                 "day_of_month": 5,
             },
-            CalendarMonths(7, start=(2014, 3, 5)),
+            bl.CalendarMonths(7, start=(2014, 3, 5)),
         ),
         (
             {
@@ -221,11 +202,11 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
                 "month_of_year": 4,
                 "day_of_month": 6,
             },
-            CalendarYears(2, start=(2001, 4, 6)),
+            bl.CalendarYears(2, start=(2001, 4, 6)),
         ),
     ],
 )
-def test_calendar_windows_can_be_written(tmp_path: Path, written: Document, means: WindowFn):
+def test_calendar_windows_can_be_written(tmp_path: Path, written: Document, means: bl.WindowFn):
     document = a_scenario()
     document["windowing"]["window"] = written
 
@@ -511,9 +492,7 @@ def test_in_a_test_suite_a_scenario_must_expect_something(tmp_path: Path) -> Non
     (shown,) = load_transcripts(file)
     assert shown.expected is None
     assert differences(shown, run_in_memory(shown.machine(), shown.script)) == []
-    with pytest.raises(TranscriptError) as error:
-        load_transcripts(file, must_expect=True)
-    assert str(error.value).splitlines()[0] == (
+    assert refusal(TranscriptError, load_transcripts, file, must_expect=True).splitlines()[0] == (
         f"{file}: scenario 'minute': expects nothing, so it would always pass; give 'panes' "
         "and 'dropped', or \"complete\": true if nothing comes out"
     )

@@ -18,9 +18,7 @@ SCENARIOS = [(file.stem, scenario) for file in FILES for scenario in scenarios_o
     "scenario", [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if not s.contested]
 )
 def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
-    run = run_in_memory(scenario.machine(), scenario.script)
-
-    assert differences(scenario, run) == []
+    assert differences(scenario, run_in_memory(scenario.machine(), scenario.script)) == []
 
 
 @pytest.mark.parametrize(

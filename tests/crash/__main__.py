@@ -59,6 +59,7 @@ from tests.crash.report import UNMOUNTED, Result, full, said
 from tests.crash.surroundings import FILE_SYSTEMS
 from tests.crash.unsteady import can_be_unsteady
 from tests.crash.works import WORKS
+from tests.support.commands import command_parser
 
 ALIKE: Final = ("reference", "database", "parquet")
 """Works whose rows are those of the first one."""
@@ -69,11 +70,7 @@ STANDING: Final = ("sqlite", "duckdb", "delta", "postgres")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.crash",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.crash", __doc__)
     add = parser.add_argument
     add("--kills", type=int, default=50, help="how many; default 50")
     add("--seed", type=int, default=0, help="of rows and moments; default 0")

@@ -9,7 +9,6 @@ A query that fails is started again, from its checkpoint and in the same session
 says why it failed. The process ends, with all that it has started, when its standard input does.
 """
 
-import argparse
 import json
 import os
 import random
@@ -29,6 +28,7 @@ from tests.crash.noted import file_in, forget_commit, last_commit
 from tests.crash.surroundings import Surroundings
 from tests.crash.work import NO_DATA, Work
 from tests.crash.works import WORKS
+from tests.support.commands import command_parser
 
 _ZONE: Final = os.environ.get("BEAMLIKE_TEST_ZONE", "UTC")
 """See `tests.support.zones`, which not every Python that runs this can import."""
@@ -46,15 +46,14 @@ ENOUGH: Final = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.crash.child", description=__doc__)
-    parser.add_argument("home", type=Path)
-    parser.add_argument("feed", type=Path)
-    parser.add_argument("works", nargs="+", choices=WORKS)
-    parser.add_argument("--surroundings", type=Surroundings.of, default=USUAL, help="as JSON")
-    parser.add_argument(
-        "--again", type=int, metavar="SEED", help="have some micro-batches run again"
-    )
-    parser.add_argument("--faults", action="store_true", help="then try each of the faults")
+    parser = command_parser("tests.crash.child", __doc__)
+    add = parser.add_argument
+    add("home", type=Path)
+    add("feed", type=Path)
+    add("works", nargs="+", choices=WORKS)
+    add("--surroundings", type=Surroundings.of, default=USUAL, help="as JSON")
+    add("--again", type=int, metavar="SEED", help="have some micro-batches run again")
+    add("--faults", action="store_true", help="then try each of the faults")
     options = parser.parse_args(arguments)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     home: Path = options.home
@@ -159,11 +158,7 @@ class Queries:
         return self._home / work.name / work.checkpoint
 
     def run(self, again: random.Random | None = None) -> None:
-        """Start all works, or go on, until all files have arrived and are done with.
-
-        Args:
-            again: The chance by which micro-batches are run a second and a third time.
-        """
+        """Start all works, or go on, until all files are done; some batches run ``again``."""
         self.start_all()
         while self.next():
             if again is not None:

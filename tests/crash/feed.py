@@ -59,8 +59,7 @@ def put_next(feed: Path, inbox: Path) -> bool:
 
 def rows_of(feed: Path, number: int) -> list[dict[str, Any]]:
     """The rows of a file that anybody but the ballast sends."""
-    lines = (feed / f"{number:04}.json").read_text("utf-8").splitlines()
-    rows = map(json.loads, lines)
+    rows = map(json.loads, (feed / f"{number:04}.json").read_text("utf-8").splitlines())
     return [row for row in rows if not (row["user"] or "").startswith(BALLAST)]
 
 

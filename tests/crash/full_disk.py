@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Final, Self
 
 from tests.crash.killing import Kill, Round, deck, failures, judged, kills_of, note, note_kill
@@ -71,12 +70,7 @@ class SomebodyElse:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leave.set()
         self._thread.join()
         os.close(self._file)
@@ -102,11 +96,7 @@ def fill_until_done(
     tell: Callable[[Kill], None],
     works: Sequence[str] = FULL_DISK,
 ) -> Round:
-    """Run some works over a feed, while a file system is full so many times at most.
-
-    Raises:
-        ChildFailed: A child failed by itself.
-    """
+    """Run some works over a feed, while a file system is full so many times at most."""
     files = len(list(feed.iterdir()))
     moments = deck(draw, MOMENTS_OF_IT)
     places = deck(draw, ["work", TEMPORARY])

@@ -20,14 +20,7 @@ Rows = Mapping[int, Sequence[Plain]]
 
 
 def wrong(work: Work, home: Path, feed: Path, undisturbed: Path) -> list[str]:
-    """What is wrong with the output of a work, in words.
-
-    Args:
-        work: The work.
-        home: The folder of the run.
-        feed: What arrived.
-        undisturbed: The folder of the undisturbed run.
-    """
+    """What is wrong with the output of a work, in words."""
     output = output_of(home / work.name)
     if work.windowing is None:
         return differences(output_of(undisturbed / work.name), output)

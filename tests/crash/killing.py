@@ -50,18 +50,7 @@ class Round:
 
 @attrs.frozen
 class Plan:
-    """How a run goes.
-
-    Args:
-        home: Its folder.
-        feed: What arrives.
-        works: The queries.
-        at_hand: What they need.
-        kills: So many at most.
-        executors: Whether tasks may run in processes of their own.
-        most_cores: Of a session.
-        settings: Those of all of its sessions.
-    """
+    """How a run goes: its works, so many kills at most, and the settings of all of its sessions."""
 
     home: Path
     feed: Path
@@ -87,9 +76,6 @@ def kill_until_done(
     """Run some works over a feed, with so many kills at most.
 
     Its folder keeps the kills and what each start found, so that it can be gone on with.
-
-    Raises:
-        ChildFailed: A child failed by itself.
     """
     home = plan.home
     files = len(list(plan.feed.iterdir()))

@@ -29,12 +29,7 @@ JARS: Final = "BEAMLIKE_JARS"
 
 @attrs.frozen
 class AtHand:
-    """What the children of a work are started with.
-
-    Args:
-        python: Their Python.
-        environment: What is added to the environment of their processes.
-    """
+    """What the children of a work are started with."""
 
     python: str = sys.executable
     environment: Mapping[str, str] = {}

@@ -20,14 +20,7 @@ DELAY: Final = 60_000
 
 @attrs.frozen
 class Noted:
-    """A micro-batch.
-
-    Args:
-        number: Its number.
-        files: The files whose rows it has.
-        clock: Processing time in it (ms).
-        watermark: The watermark in it (ms), 0 if none is known.
-    """
+    """A micro-batch: the files whose rows it has, clock and watermark (ms; 0 if none is known)."""
 
     number: int
     files: range

@@ -46,8 +46,7 @@ def output_of(home: Path) -> Output:
         rows = _of_database(out / "panes.db")
     else:
         rows = {int(path.stem): _lines(path) for path in sorted(out.glob("*.lines"))}
-    repeated = list(map(int, _lines(out / "repeated")))
-    return Output(rows, repeated, _lines(out / "differs"))
+    return Output(rows, list(map(int, _lines(out / "repeated"))), _lines(out / "differs"))
 
 
 def _lines(path: Path) -> list[str]:

@@ -63,16 +63,7 @@ class Child:
         python: str = sys.executable,
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start it, or have it go on in its folder.
-
-        Args:
-            home: The folder of the run.
-            feed: What arrives.
-            works: The queries.
-            options: Of its command.
-            python: What runs it.
-            environment: Variables of its processes, besides those of this one.
-        """
+        """Start it, or have it go on in its folder."""
         home.mkdir(parents=True, exist_ok=True)
         kept = home / "tmp"
         kept.mkdir(exist_ok=True)
@@ -157,11 +148,7 @@ class Child:
         return True
 
     def finish(self) -> None:
-        """Wait for its end.
-
-        Raises:
-            ChildFailed: It did not come to a good end.
-        """
+        """Wait for its end."""
         try:
             status = self._popen.wait(PATIENCE)
         except subprocess.TimeoutExpired:

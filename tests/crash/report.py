@@ -22,17 +22,7 @@ UNMOUNTED: Final = "No file system could be mounted here, so that none was full.
 
 @attrs.frozen
 class Result:
-    """All that was run, and what differs.
-
-    Args:
-        options: Those of the command.
-        works: What was killed.
-        rounds: The runs with kills.
-        full: The run in which a file system was full, if there was one.
-        different: What differs, in words.
-        missing: What was left out, and why.
-        seconds: How long it took.
-    """
+    """All that was run, and what differs."""
 
     options: argparse.Namespace
     works: Sequence[str]

@@ -30,9 +30,6 @@ def run_until(
         feed: What arrives.
         work: The query.
         at_hand: What it needs.
-
-    Raises:
-        ChildFailed: It ended otherwise.
     """
     home.mkdir(parents=True, exist_ok=True)
     hand = at_hand or AtHand()

@@ -101,13 +101,7 @@ class Surroundings:
 def surroundings(
     draw: random.Random, *, executors: bool = True, most_cores: int = 4
 ) -> Surroundings:
-    """Those of the next start, by chance.
-
-    Args:
-        draw: The chance.
-        executors: Whether tasks may run in processes of their own.
-        most_cores: Of a session.
-    """
+    """Those of the next start, by chance."""
     apart = draw.randrange(6) == 0 and executors
     attempts = draw.choice((1, 2, 4))
     drawn = {name: draw.choice(values) for name, values in _CHOICES.items()}

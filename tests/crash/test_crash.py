@@ -56,8 +56,7 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(crash: Any, tmp_path: 
     # Ticks came between the files, and micro-batches without data.
     for work in ("clock", "no-data"):
         notes = crash.noted.noted(tmp_path / "round-1" / work / "checkpoint")
-        files = [file for note in notes for file in note.files]
-        assert files == list(range(8))
+        assert [file for note in notes for file in note.files] == list(range(8))
         assert len(notes) > 8, work
     # Every fault has happened, in its micro-batch.
     faults = tmp_path / "undisturbed-sessions-days-chain" / "faults"
@@ -184,9 +183,7 @@ def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
     ]
 
 
-def test_rows_without_a_key_are_in_the_order_of_the_keys_that_they_were_dropped_for(
-    crash: Any,
-) -> None:
+def test_rows_without_a_key_are_in_the_order_of_the_keys_that_they_were_dropped_for(crash: Any):
     def dropped(user: str, points: int) -> str:
         element = json.dumps({"user": user, "points": points})
         return json.dumps({"points": None, "dropped": {"element": element}})

@@ -127,8 +127,7 @@ def test_a_table_in_memory_does_not_go_on_from_a_checkpoint(spark: Any, tmp_path
     )
     writer = panes.writeStream.format("memory").queryName("lost_with_its_driver")
     writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
+    writer.trigger(availableNow=True).start().awaitTermination()
 
     with pytest.raises(AnalysisException, match=re.escape("recovering from checkpoint location")):
         writer.start()

@@ -54,14 +54,8 @@ LAST_PANE = f"{UA}: the last pane is CarrierTotals"
     ("tamper", "problems"),
     [
         (in_pane("AA", 1, departures=3), [f"{AA}: the last pane is", "in all: 7 rows in panes"]),
-        (
-            in_pane("UA", 2, delay=70.1),
-            [f"{LAST_PANE}(departures=4, delay=70.1"],
-        ),
-        (
-            in_pane("UA", 2, delay=None),
-            [f"{LAST_PANE}(departures=4, delay=None"],
-        ),
+        (in_pane("UA", 2, delay=70.1), [f"{LAST_PANE}(departures=4, delay=70.1"]),
+        (in_pane("UA", 2, delay=None), [f"{LAST_PANE}(departures=4, delay=None"]),
         (in_pane("UA", 2, tails=("N1", "N4", "N4")), [f"{UA}: the last pane is"]),
         (in_pane("UA", 1, index=3), [f"{UA}: the panes are numbered [0, 3, 2]"]),
         (in_pane("UA", 0, timing="LATE"), [f"{UA}: the timings are LATE, ON_TIME, LATE"]),

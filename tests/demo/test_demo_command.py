@@ -35,8 +35,7 @@ def test_two_stormy_days_are_streamed_checked_and_drawn(tmp_path: Path):
     assert re.search(r"^live on http://127\.0\.0\.1:\d+/ until the demo ends$", done.stdout, re.M)
     assert "check      holds: 1,985 in panes + 4 dropped = 1,989 in the input" in done.stdout
     assert "182 early, 326 on time, 71 late" in done.stdout
-    written = {path.name for path in out.iterdir()}
-    assert written == {"panes", "dropped", "story.png", "summary.txt"}
+    assert {path.name for path in out.iterdir()} == {"panes", "dropped", "story.png", "summary.txt"}
     assert (out / "summary.txt").read_text() in done.stdout
     panes, dropped = pq.read_table(out / "panes"), pq.read_table(out / "dropped").to_pylist()
     assert len(panes) == 182 + 326 + 71
@@ -46,8 +45,7 @@ def test_two_stormy_days_are_streamed_checked_and_drawn(tmp_path: Path):
         ("AA", datetime.fromisoformat("2013-06-27T22:30:00Z")),
         ("DL", datetime.fromisoformat("2013-06-27T23:00:00Z")),
     ]
-    left = [path.name for path in scratch.iterdir() if path.name.startswith("beamlike")]
-    assert left == []
+    assert [path.name for path in scratch.iterdir() if path.name.startswith("beamlike")] == []
 
 
 @pytest.mark.parametrize(

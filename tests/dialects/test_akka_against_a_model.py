@@ -36,8 +36,7 @@ class Model:
         if not self.drop_oldest:
             return [Row("dropped", key, value, None, self.clock, "overflow_newest")]
         buffer.append(value)
-        lost = buffer.pop(0)
-        return [Row("dropped", key, lost, None, self.clock, "overflow_oldest")]
+        return [Row("dropped", key, buffer.pop(0), None, self.clock, "overflow_oldest")]
 
     def advance(self, by: int) -> list[Row]:
         rows = []

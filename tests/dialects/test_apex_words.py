@@ -8,10 +8,7 @@ import pytest
 
 from beamlike.dialects import apex
 from beamlike.dialects.stages import Row
-from beamlike.errors import (
-    StateError,
-    UnsupportedError,
-)
+from beamlike.errors import StateError, UnsupportedError
 
 AT_WATERMARK = apex.TriggerOption.at_watermark()
 AT_LATE = apex.TriggerOption().with_late_firings_at_every(1)
@@ -135,11 +132,7 @@ def test_a_session_keeps_its_rhythm_as_it_grows() -> None:
     sessions = apex.WindowOption.session_windows("1 second")
     run = apex.WindowedOperator(sessions, apex.Sum(), option, keyed=True).run()
     run.process(1, 0, "a")
-    assert [run.end_batch() for _ in range(3)] == [
-        [],
-        [],
-        [Row("value", "a", 1, (0, 1000), 0)],
-    ]
+    assert [run.end_batch() for _ in range(3)] == [[], [], [Row("value", "a", 1, (0, 1000), 0)]]
     run.process(2, 500, "a")
     assert [run.end_batch() for _ in range(2)] == [[], [Row("value", "a", 3, (0, 1500), 0)]]
 
@@ -252,13 +245,10 @@ def test_an_operator_without_a_window_option_goes_on_with_the_windows_of_the_one
             assert most.process(row.value, row.timestamp, windows=[row.window]) == []
 
     assert most.end_batch() == passed_on
-    late = counts.process("late", 1_600)
-    assert late == []
+    assert counts.process("late", 1_600) == []
 
 
-def test_a_late_pane_is_too_late_for_the_next_operator_because_it_has_the_begin_as_its_time() -> (
-    None
-):
+def test_a_late_pane_is_too_late_for_the_next_operator_because_it_has_the_begin_as_its_time():
     run = apex.WindowedOperator(None, apex.Sum(), AT_WATERMARK, allowed_lateness=0).run()
     run.process_watermark(900)
     run.end_batch()

@@ -431,9 +431,7 @@ def test_every_step_brings_the_rows_that_flink_gives_out() -> None:
 
 
 @pytest.mark.parametrize("windows", ["session", "dynamic", "tumbling", "sliding", "global"])
-def test_the_streams_have_results_of_all_windows_and_late_elements_of_those_that_end(
-    windows: str,
-) -> None:
+def test_the_streams_have_results_of_all_windows_and_late_elements_of_those_that_end(windows: str):
     streams = [seed for seed in range(120) if one_stream(seed)[0].windows == windows]
     kinds = {row.kind for seed in streams for rows in compare(seed)[0] for row in rows}
 

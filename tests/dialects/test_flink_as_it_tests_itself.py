@@ -101,8 +101,7 @@ def test_sessions_that_merge_have_counted_what_each_had_counted() -> None:
 def test_an_interval_fires_the_global_window_from_each_keys_first_element_on() -> None:
     """The operator's test of a continuous trigger: the second key began at 3 s, so 3 s is not a
     time for it yet."""
-    trigger = flink.ContinuousEventTimeTrigger.of("3 seconds")
-    harness = GLOBAL.trigger(trigger).reduce(add).harness()
+    harness = GLOBAL.trigger(flink.ContinuousEventTimeTrigger.of("3 seconds")).reduce(add).harness()
     times = {"key1": (0, 20, 999), "key2": (3000, 3999, 1998, 1999, 1000)}
     brings(harness, *((key, 1, at) for key, every in times.items() for at in every))
 
@@ -281,9 +280,7 @@ def test_without_keys_what_comes_after_its_watermark_is_late() -> None:
     and a watermark of that time follows it."""
     windows = flink.SlidingEventTimeWindows.of(1, 1)
     harness = flink.window_all(windows).side_output_late_data().apply(list).harness()
-    rows = [brings(harness, (None, it, it), it) for it in (1, 2, 5, 3, 4)]
-
-    assert rows == [
+    assert [brings(harness, (None, it, it), it) for it in (1, 2, 5, 3, 4)] == [
         *([[], [Row("value", None, [it], (it, it + 1), it)]] for it in (1, 2, 5)),
         *([[Row("late", None, it, None, it)], []] for it in (3, 4)),
     ]

@@ -7,9 +7,7 @@ import pytest
 
 from beamlike.dialects import flink
 from beamlike.dialects.stages import Row
-from beamlike.errors import (
-    UserFunctionError,
-)
+from beamlike.errors import UserFunctionError
 from beamlike.model.combine import CombineFn, Count, Latest, Max, Sum
 from beamlike.model.windows import Window
 
@@ -165,8 +163,7 @@ def test_an_evictor_measures_from_the_newest_element() -> None:
 
 def test_what_an_evictor_left_in_is_measured_only_at_a_firing() -> None:
     evictor = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value))
-    windowed = ALL.evictor(evictor).trigger(flink.CountTrigger.of(3))
-    harness = windowed.reduce(add).harness()
+    harness = ALL.evictor(evictor).trigger(flink.CountTrigger.of(3)).reduce(add).harness()
 
     # 9 is far from 1, and nobody asks then.
     assert [results(harness.process_element("a", value, 0)) for value in (1, 9, 2)] == [[], [], [3]]

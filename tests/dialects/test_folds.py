@@ -55,15 +55,7 @@ SAYS: list[tuple[CombineFn, list[Any], Any]] = [
     (
         apex.FullOuterJoin(str.lower, str.lower),
         TWO_STREAMS,
-        [
-            ["a", None],
-            ["A", None],
-            ["c", "C"],
-            ["c", "C"],
-            ["a", None],
-            [None, "b"],
-            [None, "b"],
-        ],
+        [["a", None], ["A", None], ["c", "C"], ["c", "C"], ["a", None], [None, "b"], [None, "b"]],
     ),
     (apex.FullOuterJoin(), [(2, "x"), (2, "y")], [[None, "x"], [None, "y"]]),
     (Reduce(add), ["a", "b", "c", "", "b"], "abcb"),

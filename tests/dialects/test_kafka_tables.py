@@ -113,10 +113,7 @@ def uncached(retention: int | None = None) -> kafka.KTable:
     [
         (uncached(), [Row("value", "a", 1, (5, 5), 5)]),
         (uncached(5), [Row("value", "a", 1, (5, 5), 5)]),
-        (
-            uncached(6),
-            [Row("tombstone", "a", None, (0, 0), 0), Row("value", "a", 2, (0, 5), 5)],
-        ),
+        (uncached(6), [Row("tombstone", "a", None, (0, 0), 0), Row("value", "a", 2, (0, 5), 5)]),
         (
             kafka.group_by_key().windowed_by(FIVE).count(),
             [Row("tombstone", "a", None, (0, 0), 0), Row("value", "a", 2, (0, 5), 5)],

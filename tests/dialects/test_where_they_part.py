@@ -21,10 +21,15 @@ def in_flink() -> flink.WindowedOperator:
 def in_kafka() -> kafka.Driver:
     windows = kafka.SessionWindows.of_inactivity_gap_with_no_grace(GAP)
     on_close = kafka.EmitStrategy.on_window_close()
-    windowed = kafka.group_by_key().windowed_by(windows).emit_strategy(on_close)
-    return windowed.aggregate(
-        tuple, lambda key, value, all_: (*all_, value), lambda key, one, other: one + other
-    ).driver()
+    return (
+        kafka.group_by_key()
+        .windowed_by(windows)
+        .emit_strategy(on_close)
+        .aggregate(
+            tuple, lambda key, value, all_: (*all_, value), lambda key, one, other: one + other
+        )
+        .driver()
+    )
 
 
 def in_apex() -> apex.OperatorRun:
@@ -75,9 +80,7 @@ def test_apex_asks_the_element_itself() -> None:
     run.process(9, 9, "a")
     assert at_apex(run, 15) == []
 
-    assert run.process(1, 1, "a") == [
-        Row("dropped", "a", 1, None, 1, "element_behind_horizon"),
-    ]
+    assert run.process(1, 1, "a") == [Row("dropped", "a", 1, None, 1, "element_behind_horizon")]
     assert at_apex(run, 20) == [Row("value", "a", [0, 9], (0, 19), 0)]
 
 

@@ -5,9 +5,7 @@ import pytest
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.dialects.kafka_store import Session
 from beamlike.dialects.stages import Row
-from beamlike.errors import (
-    WatermarkError,
-)
+from beamlike.errors import WatermarkError
 from beamlike.model.combine import Sum
 
 FIVE = kafka.SessionWindows.of_inactivity_gap_and_grace("5 ms", "2 ms")

@@ -73,8 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for part in args.parts
         for chunk in _chunks(part, args.seed, passes if part == "streams" else numbers)
     ]
-    search = Search("tests.differential", "scenarios", (*LAWS, ON_SPARK), _check, _show)
-    return search.run(
+    return Search("tests.differential", "scenarios", (*LAWS, ON_SPARK), _check, _show).run(
         args,
         chunks,
         lambda part, spark: broken_on_spark([case_of(args.seed, it) for it in part], spark),

@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 import time
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +18,7 @@ from typing import Any, Final, Self, TypeVar
 import attrs
 
 from tests.exhaustive.progress import Lines, digest_of
+from tests.support.commands import command_parser
 
 B = TypeVar("B")
 
@@ -73,11 +74,7 @@ class Kept:
 
 def parser_of(command: str, description: str | None, things: str) -> ArgumentParser:
     """The arguments of a command that checks laws of random scenarios, or of other things."""
-    parser = ArgumentParser(
-        prog=f"python -m {command}",
-        description=description,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    parser = command_parser(command, description)
     add = parser.add_argument
     add(f"--{things}", type=int, default=20_000, metavar="N", help="default 20000")
     add("--seed", type=int, default=0, help=f"another one, other {things}")

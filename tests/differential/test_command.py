@@ -42,8 +42,7 @@ def test_it_counts_how_often_each_law_was_checked(command: Any, capsys: Any) -> 
 
 @pytest.mark.nightly
 def test_jobs_share_the_work(command: Any, capsys: Any) -> None:
-    asked = ["--parts", "laws", "--scenarios", "300", "--streams", "0", "--jobs", "2"]
-    assert command(asked) == 0
+    assert command(["--parts", "laws", "--scenarios", "300", "--streams", "0", "--jobs", "2"]) == 0
 
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "300"
 

@@ -12,34 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason
-from beamlike.model.panes import Timing
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-)
 from beamlike.runtime import column_shard
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.column_state import ColumnState
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.state import StateLayout
-from tests.support.differential import (
-    EITHER_MACHINE,
-    KEYS,
-    LAWS,
-    Broken,
-    broken_laws,
-    broken_on_spark,
-    broken_streams,
-    case_of,
-    differences,
-    streams_of,
-)
+from tests.support import differential
 from tests.support.examples import examples
 from tests.support.generated.scenarios import AGGREGATIONS
 from tests.support.generated.shrinking import smallest
@@ -59,19 +40,19 @@ def test_every_law_holds_of_every_scenario() -> None:
     broken = [
         (broken_law.case.name, broken_law.law, broken_law.differences)
         for number in range(SCENARIOS)
-        for broken_law in broken_laws(case_of(SEED, number), applied)
+        for broken_law in differential.broken_laws(differential.case_of(SEED, number), applied)
     ]
 
     assert broken == []
     often = {law for law, count in applied.items() if count > SCENARIOS / 5}
-    assert often == LAWS.keys() - {EITHER_MACHINE}
+    assert often == differential.LAWS.keys() - {differential.EITHER_MACHINE}
 
 
 @pytest.mark.parametrize(
     "first",
     [
         pytest.param(index, marks=[pytest.mark.nightly] if index else [])
-        for index in range(0, STREAMS // KEYS, PASSES)
+        for index in range(0, STREAMS // differential.KEYS, PASSES)
     ],
 )
 def test_either_machine_says_and_remembers_after_each_step_what_memory_does(first: int) -> None:
@@ -79,7 +60,7 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
     broken = [
         (broken_stream.case.name, broken_stream.differences)
         for number in range(first, first + PASSES)
-        for broken_stream in broken_streams(streams_of(SEED, number))
+        for broken_stream in differential.broken_streams(differential.streams_of(SEED, number))
     ]
 
     assert broken == []
@@ -88,9 +69,9 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any) -> None:
-    cases = [case_of(SEED, number) for number in range(ON_SPARK)]
+    cases = [differential.case_of(SEED, number) for number in range(ON_SPARK)]
 
-    broken = broken_on_spark(cases, spark)
+    broken = differential.broken_on_spark(cases, spark)
 
     assert [(one.case.name, one.differences) for one in broken] == []
 
@@ -100,7 +81,7 @@ def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any
 
 @pytest.mark.nightly
 def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
-    cases = [case_of(SEED, number) for number in range(2_000)]
+    cases = [differential.case_of(SEED, number) for number in range(2_000)]
     strategies = [case.strategy for case in cases]
     effects = [output.effect for case in cases for output in case.run.outputs]
     drops = {effect.reason for effect in effects if isinstance(effect, Drop)}
@@ -117,34 +98,34 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
         "SlidingWindows",
     }
     assert {type(node) for s in strategies for node in s.trigger.walk()} == set(TRIGGERS)
-    assert {strategy.accumulation for strategy in strategies} == set(AccumulationMode)
-    assert {strategy.late_check for strategy in strategies} == set(LateCheck)
+    assert {strategy.accumulation for strategy in strategies} == set(bl.AccumulationMode)
+    assert {strategy.late_check for strategy in strategies} == set(bl.LateCheck)
     assert {case.scenario.aggregation for case in cases} == set(AGGREGATIONS)
     assert {DropReason.EXPIRED, DropReason.CLOSED} <= drops
-    assert {Timing.EARLY, Timing.ON_TIME, Timing.LATE} <= timings
+    assert {bl.Timing.EARLY, bl.Timing.ON_TIME, bl.Timing.LATE} <= timings
 
 
 @pytest.mark.nightly
 def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
     """Each in so many of the 50,000 of the command: whoever loses one here, proves less."""
     found: Counter[str] = Counter()
-    for number in range(ALL_STREAMS // KEYS):
-        case = streams_of(SEED, number)
+    for number in range(ALL_STREAMS // differential.KEYS):
+        case = differential.streams_of(SEED, number)
         present = features_of(case.scenario)
         setting = any_setting_of_shards(case.dice("either machine"), case.strategy, case.script)
-        found.update(dict.fromkeys(present, KEYS))
-        found.update({f"aggregate {part.name}": KEYS for part in setting.plan.parts})
-        found["combined before they arrive"] += KEYS * setting.lift
+        found.update(dict.fromkeys(present, differential.KEYS))
+        found.update({f"aggregate {part.name}": differential.KEYS for part in setting.plan.parts})
+        found["combined before they arrive"] += differential.KEYS * setting.lift
 
     triggers = {f"trigger {kind.__name__}" for kind in TRIGGERS}
     common = {
         *triggers,
         *(f"trigger depth {depth}" for depth in (1, 2, 3)),
-        *(f"accumulation {mode.value}" for mode in AccumulationMode),
-        *(f"timestamp {combiner.value}" for combiner in TimestampCombiner),
-        *(f"closing {behavior.value}" for behavior in ClosingBehavior),
-        *(f"on time {behavior.value}" for behavior in OnTimeBehavior),
-        *(f"unchanged {what.value}" for what in Unchanged),
+        *(f"accumulation {mode.value}" for mode in bl.AccumulationMode),
+        *(f"timestamp {combiner.value}" for combiner in bl.TimestampCombiner),
+        *(f"closing {behavior.value}" for behavior in bl.ClosingBehavior),
+        *(f"on time {behavior.value}" for behavior in bl.OnTimeBehavior),
+        *(f"unchanged {what.value}" for what in bl.Unchanged),
         *(f"lateness {how}" for how in ("none", "some", "endless")),
         *("windows FixedWindows", "windows SlidingWindows", "windows GlobalWindows"),
         *("windows Sessions", "elements with windows"),
@@ -152,8 +133,8 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
         *(f"aggregate {part.name}" for part in PARTS),
     }
     rare = {
-        *(f"late check {check.value}" for check in LateCheck),
-        *(f"late check {check.value} of sessions" for check in LateCheck),
+        *(f"late check {check.value}" for check in bl.LateCheck),
+        *(f"late check {check.value} of sessions" for check in bl.LateCheck),
         *(f"windows Calendar{unit}" for unit in ("Days", "Weeks", "Months", "Years")),
         *("sessions max_duration", "sessions max_elements", "sessions merge_touching"),
         "sessions ends_with",
@@ -167,29 +148,34 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
 @pytest.mark.nightly
 def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
     effects = [
-        output.effect for number in range(200) for output in streams_of(SEED, number).run.outputs
+        output.effect
+        for number in range(200)
+        for output in differential.streams_of(SEED, number).run.outputs
     ]
     drops = Counter(effect.reason for effect in effects if isinstance(effect, Drop))
     panes = [effect for effect in effects if not isinstance(effect, Drop)]
     timings = Counter(pane.info.timing for pane in panes)
 
     assert min(drops[reason] for reason in (DropReason.EXPIRED, DropReason.CLOSED)) > 200
-    assert min(timings[timing] for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)) > 500
+    assert (
+        min(timings[timing] for timing in (bl.Timing.EARLY, bl.Timing.ON_TIME, bl.Timing.LATE))
+        > 500
+    )
     assert sum(pane.retraction for pane in panes) > 500
     assert sum(pane.info.index > 2 for pane in panes) > 200
 
 
 @pytest.mark.nightly
 def test_most_scenarios_have_outputs_and_many_have_a_long_history() -> None:
-    panes = [len(case_of(SEED, number).run.panes) for number in range(2_000)]
+    panes = [len(differential.case_of(SEED, number).run.panes) for number in range(2_000)]
 
     assert sum(count > 0 for count in panes) > 1_600
     assert sum(count > 5 for count in panes) > 800
 
 
 def test_a_number_is_a_scenario() -> None:
-    assert case_of(3, 14) == case_of(3, 14)
-    assert case_of(3, 14) != case_of(14, 3)
+    assert differential.case_of(3, 14) == differential.case_of(3, 14)
+    assert differential.case_of(3, 14) != differential.case_of(14, 3)
 
 
 # -- the laws can be broken --------------------------------------------------------------------
@@ -197,11 +183,11 @@ def test_a_number_is_a_scenario() -> None:
 SHARD = "the Spark shard emits what memory does"
 
 
-def first_broken(law: str) -> Broken:
+def first_broken(law: str) -> differential.Broken:
     for number in range(500):
-        case = case_of(SEED, number)
-        if found := differences(case, law):
-            return Broken(case, law, tuple(found))
+        case = differential.case_of(SEED, number)
+        if found := differential.differences(case, law):
+            return differential.Broken(case, law, tuple(found))
     raise AssertionError(f"nothing breaks the law: {law}")
 
 
@@ -221,7 +207,7 @@ def test_a_shard_that_forgets_holds_is_found_out(monkeypatch: pytest.MonkeyPatch
     # One element, and a move of a clock that brings it out with the wrong timestamp.
     assert [type(step) is Arrive for step in broken.case.script] == [True, False]
     assert [text.split(":")[0] for text in broken.differences] == ["missing", "unexpected"]
-    assert broken.case.strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW
+    assert broken.case.strategy.timestamp_combiner is not bl.TimestampCombiner.END_OF_WINDOW
 
 
 def too_late(index: Index) -> None:
@@ -245,9 +231,9 @@ def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatc
     assert set(moves) <= {AdvanceClock, AdvanceWatermark}
 
 
-def first_broken_streams() -> Broken:
+def first_broken_streams() -> differential.Broken:
     for number in range(50):
-        for broken in broken_streams(streams_of(SEED, number)):
+        for broken in differential.broken_streams(differential.streams_of(SEED, number)):
             return broken
     raise AssertionError("nothing breaks the law")
 
@@ -271,7 +257,7 @@ def test_a_worker_that_remembers_rows_of_another_state_is_found_out(
 ) -> None:
     monkeypatch.setattr(pages, "digest_of", lambda *blobs: "as always")
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +268,7 @@ def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(pages.SavedRows, "after", loyal)
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 @pytest.mark.parametrize("column", ["new_elements", "index", "end_timer_set", "output_watermark"])
@@ -295,12 +281,11 @@ def test_a_column_that_comes_back_otherwise_is_found_out(
         table = save(layout, *state)
         at = table.schema.get_field_index(column)
         field = table.schema.field(at)
-        zeros = pa.array([0] * table.num_rows).cast(field.type)
-        return table.set_column(at, field, zeros)
+        return table.set_column(at, field, pa.array([0] * table.num_rows).cast(field.type))
 
     monkeypatch.setattr(ColumnState, "save", careless)
 
-    assert first_broken_streams().law == EITHER_MACHINE
+    assert first_broken_streams().law == differential.EITHER_MACHINE
 
 
 def test_a_law_that_raises_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

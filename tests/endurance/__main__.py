@@ -28,6 +28,7 @@ from tests.endurance.one_key import hot_key, merged_at_once
 from tests.endurance.open_windows import open_windows
 from tests.endurance.report import Finding, described
 from tests.endurance.soak import soak
+from tests.support.commands import command_parser
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,11 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.endurance",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.endurance", __doc__)
     add = parser.add_argument
     add("--list", action="store_true", help="name the works and stop")
     add("--only", nargs="+", metavar="NAME", choices=WORKS, help="works by name")

@@ -319,9 +319,6 @@ def _watched(
 ) -> tuple[list[Held], dict[str, list[int]], list[float]]:
     """What was held every few seconds, how long the micro-batches of each query took (ms), and what
     one of them took of the processor (s), from look to look.
-
-    Raises:
-        StreamingQueryException: A query failed.
     """
     held, times = list[Held](), {name: dict[int, int]() for name in queries}
     cpu, before, batches = list[float](), cpu_seconds().total, 0

@@ -20,14 +20,7 @@ _COUNTED: Mapping[str, Aggregate] = {"n": bl.count(), "total": bl.sum("value")}
 
 
 def hot_key(spark: "SparkSession", home: Path, elements: int, *, lists: bool = False) -> Finding:
-    """A session of one key that takes ``elements`` in ten micro-batches.
-
-    Args:
-        spark: The session.
-        home: A folder for the checkpoint and what comes out.
-        elements: How many.
-        lists: Whether all values are kept, and not only counted and added up.
-    """
+    """A session of one key that takes ``elements`` in ten micro-batches."""
     rows = elements // _BATCHES
     elements = rows * _BATCHES
     at = f"IF(value = {elements}, 86400000, value * 10 * {_GAP} DIV {elements})"

@@ -56,11 +56,7 @@ class Batch:
 def watched(
     query: "StreamingQuery", name: str, until: Callable[[list[Batch]], bool]
 ) -> list[Batch]:
-    """Look at a query's micro-batches as they come, and stop it when there are enough.
-
-    Raises:
-        StreamingQueryException: The query failed.
-    """
+    """Look at a query's micro-batches as they come, and stop it when there are enough."""
     seen: list[Batch] = []
     try:
         while not until(seen):

@@ -139,8 +139,7 @@ def test_a_work_tells_what_is_wrong_below_its_figures(works: Any) -> None:
 
 def test_the_works_are_listed(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert works("__main__").main(["--list"]) == 0
-    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert names == [
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
         *("open-windows", "hot-key", "hot-key-lists", "merge-at-once", "soak"),
         *("restarts", "together", "many-keys", "ticking", "bounded"),
     ]

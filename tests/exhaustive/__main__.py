@@ -33,6 +33,7 @@ from pathlib import Path
 from tests.exhaustive.progress import Done, Piece, Progress
 from tests.exhaustive.report import report
 from tests.exhaustive.work import BOUNDS, do, pieces
+from tests.support.commands import command_parser
 
 ENOUGH = 5
 """After so many pieces that differ nothing new is to be learnt from more."""
@@ -65,11 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.exhaustive",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.exhaustive", __doc__)
     parser.add_argument(
         "--progress",
         type=Path,

@@ -8,15 +8,8 @@ the same history are remembered (`triggers`), and nothing else: of each stream a
 
 from functools import cache
 
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    WindowingStrategy,
-)
+import beamlike as bl
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from tests.exhaustive.events import Arrive, Clock, Event, Row, Stream, Watermark, content
 from tests.exhaustive.history import (
     Came,
@@ -39,7 +32,7 @@ Span = tuple[int, int]
 GLOBAL: Span = (MIN_TIMESTAMP, END_OF_GLOBAL_WINDOW + 1)
 
 
-def outcome(strategy: WindowingStrategy, stream: Stream) -> list[Row]:
+def outcome(strategy: bl.WindowingStrategy, stream: Stream) -> list[Row]:
     """Everything that comes out of one key's stream, step by step."""
     key = _Key(strategy)
     for step, event in enumerate(stream):
@@ -48,22 +41,22 @@ def outcome(strategy: WindowingStrategy, stream: Stream) -> list[Row]:
 
 
 @cache
-def windows_at(window_fn: WindowFn, time: int) -> tuple[Span, ...]:
+def windows_at(window_fn: bl.WindowFn, time: int) -> tuple[Span, ...]:
     """The windows of an element, before any merging. Section 2."""
     match window_fn:
-        case GlobalWindows():
+        case bl.GlobalWindows():
             return (GLOBAL,)
-        case FixedWindows(size, offset):
+        case bl.FixedWindows(size, offset):
             starts = [
                 index for index in range(time - size + 1, time + 1) if (index - offset) % size == 0
             ]
-        case SlidingWindows(size, period, offset):
+        case bl.SlidingWindows(size, period, offset):
             starts = [
                 index
                 for index in range(time - size + 1, time + 1)
                 if (index - offset) % period == 0
             ]
-        case Sessions(gap=int(size)):
+        case bl.Sessions(gap=int(size)):
             starts = [time]
         case _:
             raise ValueError(f"the model has no rules for {window_fn}")
@@ -73,9 +66,9 @@ def windows_at(window_fn: WindowFn, time: int) -> tuple[Span, ...]:
 class _Key:
     """One key, from its first event on."""
 
-    def __init__(self, strategy: WindowingStrategy) -> None:
+    def __init__(self, strategy: bl.WindowingStrategy) -> None:
         self.strategy = strategy
-        self.merging = isinstance(strategy.window_fn, Sessions)
+        self.merging = isinstance(strategy.window_fn, bl.Sessions)
         self.watermark, self.clock, self.promised = MIN_TIMESTAMP, 0, MIN_TIMESTAMP
         self.live: dict[Span, History] = {}
         self.closed: set[Span] = set()
@@ -189,12 +182,12 @@ class _Key:
         timing = self._timing(span, previous)
         wanted = (
             bool(new)
-            or (timing == "ON_TIME" and strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS)
-            or (is_last and strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS)
+            or (timing == "ON_TIME" and strategy.on_time_behavior is bl.OnTimeBehavior.FIRE_ALWAYS)
+            or (is_last and strategy.closing_behavior is bl.ClosingBehavior.FIRE_ALWAYS)
         )
         if not wanted:
             return None
-        discarding = strategy.accumulation is AccumulationMode.DISCARDING
+        discarding = strategy.accumulation is bl.AccumulationMode.DISCARDING
         hold = hold_of(strategy.timestamp_combiner, history)
         before = -1 if previous is None else previous.nonspeculative
         pane = PaneOut(
@@ -207,7 +200,7 @@ class _Key:
             previous is None,
             is_last,
         )
-        if strategy.accumulation is AccumulationMode.RETRACTING:
+        if strategy.accumulation is bl.AccumulationMode.RETRACTING:
             self.rows += [old.row(self.step, "withdrawn") for old in unretracted_panes(history)]
         self.rows.append(pane.row(self.step))
         return pane

@@ -9,102 +9,81 @@ from functools import cache
 from itertools import combinations, product
 from typing import Any, Final
 
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    TimestampCombiner,
-    WindowingStrategy,
-)
+import beamlike as bl
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from tests.exhaustive.streams import Alphabet
 
-Delayed = AfterProcessingTime
+Delayed = bl.AfterProcessingTime
 
-TRIGGERS: Final[tuple[Trigger, ...]] = (
-    DefaultTrigger(),
-    Never(),
-    Always(),
-    AfterCount(1),
-    AfterCount(2),
-    AfterCount(3),
+TRIGGERS: Final[tuple[bl.Trigger, ...]] = (
+    bl.DefaultTrigger(),
+    bl.Never(),
+    bl.Always(),
+    bl.AfterCount(1),
+    bl.AfterCount(2),
+    bl.AfterCount(3),
     Delayed(),
     Delayed(2),
-    Delayed(AlignTo(3)),
-    Delayed(1, AlignTo(3, 1)),
-    AfterSynchronizedProcessingTime(),
-    AfterWatermark(),
-    AfterWatermark(early=AfterCount(1)),
-    AfterWatermark(early=AfterCount(2), late=AfterCount(1)),
-    AfterWatermark(late=AfterCount(2)),
-    AfterWatermark(early=Delayed(2)),
-    AfterWatermark(late=Delayed(2)),
-    AfterWatermark(early=Delayed(2), late=Delayed(1)),
-    AfterWatermark(
-        early=AfterFirst(AfterCount(2), Delayed(2)), late=AfterAll(AfterCount(1), Delayed(1))
+    Delayed(bl.AlignTo(3)),
+    Delayed(1, bl.AlignTo(3, 1)),
+    bl.AfterSynchronizedProcessingTime(),
+    bl.AfterWatermark(),
+    bl.AfterWatermark(early=bl.AfterCount(1)),
+    bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
+    bl.AfterWatermark(late=bl.AfterCount(2)),
+    bl.AfterWatermark(early=Delayed(2)),
+    bl.AfterWatermark(late=Delayed(2)),
+    bl.AfterWatermark(early=Delayed(2), late=Delayed(1)),
+    bl.AfterWatermark(
+        early=bl.AfterFirst(bl.AfterCount(2), Delayed(2)),
+        late=bl.AfterAll(bl.AfterCount(1), Delayed(1)),
     ),
-    AfterWatermark(early=AfterEach(AfterCount(1), AfterCount(2)), late=Never()),
-    Repeatedly(AfterCount(1)),
-    Repeatedly(AfterCount(2)),
-    Repeatedly(Delayed(2)),
-    Repeatedly(AfterSynchronizedProcessingTime()),
-    Repeatedly(AfterWatermark()),
-    Repeatedly(AfterFirst(AfterWatermark(), Delayed(2))),
-    Repeatedly(AfterAll(AfterWatermark(), AfterCount(2))),
-    Repeatedly(AfterEach(AfterCount(1), AfterWatermark())),
-    Repeatedly(OrFinally(DefaultTrigger(), AfterCount(2))),
-    AfterEach(AfterCount(1), AfterCount(2)),
-    AfterEach(AfterWatermark(), AfterCount(1)),
-    AfterEach(AfterCount(1), AfterWatermark()),
-    AfterEach(Delayed(1), Repeatedly(AfterCount(2))),
-    AfterEach(AfterWatermark(early=AfterCount(1)), Repeatedly(AfterCount(1))),
-    AfterFirst(AfterWatermark(), AfterCount(2)),
-    AfterFirst(AfterCount(2), Delayed(2)),
-    AfterFirst(AfterEach(AfterCount(1), AfterCount(1)), AfterAll(AfterCount(2), Delayed(1))),
-    AfterAll(AfterCount(2), Delayed(2)),
-    AfterAll(AfterWatermark(), AfterCount(1)),
-    AfterAll(Repeatedly(AfterCount(1)), AfterSynchronizedProcessingTime()),
-    OrFinally(Repeatedly(AfterCount(1)), AfterWatermark()),
-    OrFinally(AfterEach(AfterCount(1), AfterCount(1)), AfterCount(3)),
-    OrFinally(Repeatedly(Delayed(1)), AfterCount(3)),
-    OrFinally(Never(), Delayed(2)),
+    bl.AfterWatermark(early=bl.AfterEach(bl.AfterCount(1), bl.AfterCount(2)), late=bl.Never()),
+    bl.Repeatedly(bl.AfterCount(1)),
+    bl.Repeatedly(bl.AfterCount(2)),
+    bl.Repeatedly(Delayed(2)),
+    bl.Repeatedly(bl.AfterSynchronizedProcessingTime()),
+    bl.Repeatedly(bl.AfterWatermark()),
+    bl.Repeatedly(bl.AfterFirst(bl.AfterWatermark(), Delayed(2))),
+    bl.Repeatedly(bl.AfterAll(bl.AfterWatermark(), bl.AfterCount(2))),
+    bl.Repeatedly(bl.AfterEach(bl.AfterCount(1), bl.AfterWatermark())),
+    bl.Repeatedly(bl.OrFinally(bl.DefaultTrigger(), bl.AfterCount(2))),
+    bl.AfterEach(bl.AfterCount(1), bl.AfterCount(2)),
+    bl.AfterEach(bl.AfterWatermark(), bl.AfterCount(1)),
+    bl.AfterEach(bl.AfterCount(1), bl.AfterWatermark()),
+    bl.AfterEach(Delayed(1), bl.Repeatedly(bl.AfterCount(2))),
+    bl.AfterEach(bl.AfterWatermark(early=bl.AfterCount(1)), bl.Repeatedly(bl.AfterCount(1))),
+    bl.AfterFirst(bl.AfterWatermark(), bl.AfterCount(2)),
+    bl.AfterFirst(bl.AfterCount(2), Delayed(2)),
+    bl.AfterFirst(
+        bl.AfterEach(bl.AfterCount(1), bl.AfterCount(1)), bl.AfterAll(bl.AfterCount(2), Delayed(1))
+    ),
+    bl.AfterAll(bl.AfterCount(2), Delayed(2)),
+    bl.AfterAll(bl.AfterWatermark(), bl.AfterCount(1)),
+    bl.AfterAll(bl.Repeatedly(bl.AfterCount(1)), bl.AfterSynchronizedProcessingTime()),
+    bl.OrFinally(bl.Repeatedly(bl.AfterCount(1)), bl.AfterWatermark()),
+    bl.OrFinally(bl.AfterEach(bl.AfterCount(1), bl.AfterCount(1)), bl.AfterCount(3)),
+    bl.OrFinally(bl.Repeatedly(Delayed(1)), bl.AfterCount(3)),
+    bl.OrFinally(bl.Never(), Delayed(2)),
 )
 
-WINDOWS: Final[tuple[WindowFn, ...]] = (
-    FixedWindows(10),
-    FixedWindows(10, 3),
-    SlidingWindows(10, 5),
-    SlidingWindows(4, 6),
-    Sessions(5),
-    GlobalWindows(),
+WINDOWS: Final[tuple[bl.WindowFn, ...]] = (
+    bl.FixedWindows(10),
+    bl.FixedWindows(10, 3),
+    bl.SlidingWindows(10, 5),
+    bl.SlidingWindows(4, 6),
+    bl.Sessions(5),
+    bl.GlobalWindows(),
 )
 
 FACTORS: Final[Mapping[str, tuple[Any, ...]]] = {
     "window_fn": WINDOWS,
     "trigger": TRIGGERS,
-    "accumulation": tuple(AccumulationMode),
+    "accumulation": tuple(bl.AccumulationMode),
     "allowed_lateness": (0, 1, 7, MAX_TIMESTAMP),
-    "timestamp_combiner": tuple(TimestampCombiner),
-    "closing_behavior": tuple(ClosingBehavior),
-    "on_time_behavior": tuple(OnTimeBehavior),
+    "timestamp_combiner": tuple(bl.TimestampCombiner),
+    "closing_behavior": tuple(bl.ClosingBehavior),
+    "on_time_behavior": tuple(bl.OnTimeBehavior),
 }
 """The parts of a strategy, and the values of each."""
 
@@ -145,9 +124,9 @@ def _choices() -> Iterator[Values]:
 
 
 @cache
-def _strategies() -> tuple[WindowingStrategy, ...]:
+def _strategies() -> tuple[bl.WindowingStrategy, ...]:
     return tuple(
-        WindowingStrategy(
+        bl.WindowingStrategy(
             **{name: values[at] for (name, values), at in zip(FACTORS.items(), choice, strict=True)}
         )
         for choice in _choices()
@@ -159,32 +138,32 @@ STRATEGIES: Final = _strategies()
 
 # -- values around the boundaries ----------------------------------------------------------------
 
-TIMES: Final[Mapping[type[WindowFn], tuple[tuple[int, ...], tuple[int, ...]]]] = {
+TIMES: Final[Mapping[type[bl.WindowFn], tuple[tuple[int, ...], tuple[int, ...]]]] = {
     # Around the beginning and the end of a window; for sessions, around a gap after the first.
-    FixedWindows: ((0, 9, 10), (-1, 0, 1, 9, 10)),
-    SlidingWindows: ((0, 4, 5), (-1, 0, 3, 4, 5)),
-    Sessions: ((0, 4, 5), (0, 4, 5, 6, 9)),
-    GlobalWindows: ((0, 5), (0, 5)),
+    bl.FixedWindows: ((0, 9, 10), (-1, 0, 1, 9, 10)),
+    bl.SlidingWindows: ((0, 4, 5), (-1, 0, 3, 4, 5)),
+    bl.Sessions: ((0, 4, 5), (0, 4, 5, 6, 9)),
+    bl.GlobalWindows: ((0, 5), (0, 5)),
 }
 """Times of elements: the few of the deep search, and more of the wide one."""
 
 
-def _end(window_fn: WindowFn) -> int:
+def _end(window_fn: bl.WindowFn) -> int:
     """The end of the window of an element at 0, before any merging."""
     return min(window.end for window in window_fn.assign(0) or window_fn.assign(6))
 
 
-def _moved(window_fn: WindowFn) -> int:
+def _moved(window_fn: bl.WindowFn) -> int:
     return getattr(window_fn, "offset", 0)
 
 
-def _times(window_fn: WindowFn, which: int) -> tuple[int, ...]:
+def _times(window_fn: bl.WindowFn, which: int) -> tuple[int, ...]:
     return tuple(time + _moved(window_fn) for time in TIMES[type(window_fn)][which])
 
 
-def _watermarks(strategy: WindowingStrategy, around: tuple[int, ...]) -> tuple[int, ...]:
+def _watermarks(strategy: bl.WindowingStrategy, around: tuple[int, ...]) -> tuple[int, ...]:
     """Around the end of a window and around its expiry."""
-    if isinstance(strategy.window_fn, GlobalWindows):
+    if isinstance(strategy.window_fn, bl.GlobalWindows):
         return (5, 6)
     end = _end(strategy.window_fn)
     lateness = strategy.allowed_lateness
@@ -192,14 +171,14 @@ def _watermarks(strategy: WindowingStrategy, around: tuple[int, ...]) -> tuple[i
     return tuple(sorted({at + move for at in (end, expiry) for move in around}))
 
 
-def deep(strategy: WindowingStrategy) -> Alphabet:
+def deep(strategy: bl.WindowingStrategy) -> Alphabet:
     """Up to six events over few values."""
     clocks = (2, 3) if strategy.trigger.needs_clock else ()
     times = _times(strategy.window_fn, 0)
     return Alphabet(times[-2:] if clocks else times, _watermarks(strategy, (-1, 0)), clocks, 6)
 
 
-def wide(strategy: WindowingStrategy) -> Alphabet:
+def wide(strategy: bl.WindowingStrategy) -> Alphabet:
     """Up to four events over all values around each boundary."""
     clocks = (1, 2, 3, 4) if strategy.trigger.needs_clock else ()
     return Alphabet(_times(strategy.window_fn, 1), _watermarks(strategy, (-1, 0, 1)), clocks, 4)

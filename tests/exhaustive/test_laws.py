@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator
 import attrs
 import pytest
 
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
-from beamlike.model.triggers import DefaultTrigger
-from beamlike.model.windowfns import FixedWindows
+import beamlike as bl
 from beamlike.runtime.script import Run, Script
 from tests.exhaustive import laws
 from tests.exhaustive.engines import from_script, in_memory
@@ -22,20 +20,20 @@ EVENTS = 2
 
 @pytest.mark.parametrize("law", LAWS)
 def test_it_holds_of_every_stream(law: str) -> None:
-    retracting = [s for s in STRATEGIES if s.accumulation is AccumulationMode.RETRACTING]
+    retracting = [s for s in STRATEGIES if s.accumulation is bl.AccumulationMode.RETRACTING]
     # Every strategy has its turn in the command.
     for strategy in retracting[::5] if law == FOLDS else STRATEGIES[::13]:
         for here in reached(strategy, attrs.evolve(wide(strategy), events=EVENTS)):
             assert "\n".join(map(str, broken_laws(here, {law: LAWS[law]}))) == ""
 
 
-DEFAULT = WindowingStrategy(FixedWindows(10), DefaultTrigger(), allowed_lateness=7)
-RETRACTING = WindowingStrategy(FixedWindows(10), DefaultTrigger(), "retracting", 7)
+DEFAULT = bl.WindowingStrategy(bl.FixedWindows(10), bl.DefaultTrigger(), allowed_lateness=7)
+RETRACTING = bl.WindowingStrategy(bl.FixedWindows(10), bl.DefaultTrigger(), "retracting", 7)
 SMALL = Alphabet((0, 10), (10, 17), (), 3)
 
 
 def broken_of(
-    strategy: WindowingStrategy, law: str, change: Callable[[Row], Row | None]
+    strategy: bl.WindowingStrategy, law: str, change: Callable[[Row], Row | None]
 ) -> set[Stream]:
     """The streams that break a law once each row of what comes out of them is changed."""
 
@@ -82,7 +80,7 @@ def test_what_is_withdrawn_and_does_not_stand_is_found() -> None:
     )
 
     assert (Watermark(10), Arrive((0,))) not in broken
-    early = WindowingStrategy(FixedWindows(10), allowed_lateness=7, accumulation="retracting")
+    early = bl.WindowingStrategy(bl.FixedWindows(10), allowed_lateness=7, accumulation="retracting")
     assert broken_of(early, FOLDS, lambda row: (row[0], "withdrawn", *row[2:])) != set()
 
 
@@ -99,7 +97,7 @@ def test_a_cut_that_matters_is_found() -> None:
 
 
 def test_a_restart_that_matters_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(strategy: WindowingStrategy, script: Script) -> Run:
+    def forgetful(strategy: bl.WindowingStrategy, script: Script) -> Run:
         run = in_memory(strategy, script)
         return attrs.evolve(run, outputs=run.outputs[1:])
 
@@ -110,15 +108,14 @@ def test_a_restart_that_matters_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_longer_lateness_that_loses_something_is_found() -> None:
     # As if the shorter one had kept what it has dropped.
-    broken = broken_of(DEFAULT, LONGER, lambda row: row)
-    assert broken == set()
-    never = WindowingStrategy(FixedWindows(10), allowed_lateness=0)
+    assert broken_of(DEFAULT, LONGER, lambda row: row) == set()
+    never = bl.WindowingStrategy(bl.FixedWindows(10), allowed_lateness=0)
     kept = broken_of(never, LONGER, without("expired"))
     assert (Watermark(17), Arrive((0,))) in kept
 
 
 def test_keys_that_see_each_other_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def as_one(strategy: WindowingStrategy, script: Script) -> Run:
+    def as_one(strategy: bl.WindowingStrategy, script: Script) -> Run:
         run = in_memory(strategy, script)
         # As if a pane were lost where several keys have one.
         return attrs.evolve(run, outputs=run.outputs[: max(1, len(run.outputs) - 1)])

@@ -8,14 +8,10 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.options import LateCheck, Unchanged
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Script
@@ -33,21 +29,21 @@ SIZE = 120_000
 """Longer windows have too many places to look at for a model that looks at all of them."""
 
 
-def is_known(strategy: WindowingStrategy) -> bool:
+def is_known(strategy: bl.WindowingStrategy) -> bool:
     """Whether the model has rules for it."""
     windows = strategy.window_fn
     match windows:
-        case FixedWindows() | SlidingWindows():
+        case bl.FixedWindows() | bl.SlidingWindows():
             known = windows.size <= SIZE
-        case Sessions():
-            known = windows == Sessions(windows.gap) and isinstance(windows.gap, int)
+        case bl.Sessions():
+            known = windows == bl.Sessions(windows.gap) and isinstance(windows.gap, int)
         case _:
-            known = isinstance(windows, GlobalWindows)
+            known = isinstance(windows, bl.GlobalWindows)
     return (
         known
         and {type(node) for node in strategy.trigger.walk()} <= KNOWN
-        and strategy.late_check is LateCheck.ASSIGNED
-        and strategy.unchanged is Unchanged.RE_EMIT
+        and strategy.late_check is bl.LateCheck.ASSIGNED
+        and strategy.unchanged is bl.Unchanged.RE_EMIT
     )
 
 
@@ -124,9 +120,9 @@ def test_published_scenarios_come_out_as_they_should(folder: str) -> None:
 
 
 def test_an_early_an_on_time_and_a_late_pane() -> None:
-    strategy = WindowingStrategy(
-        FixedWindows(10),
-        AfterWatermark(early=AfterProcessingTime(2), late=AfterCount(1)),
+    strategy = bl.WindowingStrategy(
+        bl.FixedWindows(10),
+        bl.AfterWatermark(early=bl.AfterProcessingTime(2), late=bl.AfterCount(1)),
         "accumulating",
         allowed_lateness=7,
         timestamp_combiner="earliest",
@@ -145,8 +141,10 @@ def test_an_early_an_on_time_and_a_late_pane() -> None:
 
 
 def test_sessions_that_merge_withdraw_what_their_parts_have_emitted() -> None:
-    strategy = WindowingStrategy(
-        Sessions(5), AfterWatermark(early=AfterCount(1), late=AfterCount(1)), "retracting"
+    strategy = bl.WindowingStrategy(
+        bl.Sessions(5),
+        bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
+        "retracting",
     )
     stream = (Arrive((0,)), Arrive((8,)), Arrive((4,)), END)
     first = (0, 5, 1, 4, "EARLY", 0, -1, True, False)

@@ -4,7 +4,6 @@
 atheris (``pip install "beamlike[fuzz]"``). The exit status is 1 if something was found.
 """
 
-import argparse
 import importlib.metadata
 import importlib.util
 import json
@@ -22,6 +21,7 @@ from typing import Any
 import attrs
 
 from tests.fuzz.readers import READERS, Reader
+from tests.support.commands import command_parser
 
 _DONE = re.compile(r"Done (\d+) runs in (\d+) second")
 _COVERED = re.compile(r"cov: (\d+) ft: (\d+) corp: (\d+)")
@@ -117,7 +117,7 @@ def _report(results: Sequence[Hunted], minutes: float) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hunt, and tell what was found."""
-    parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
+    parser = command_parser("tests.fuzz", __doc__)
     names = [it.name for it in READERS]
     parser.add_argument("--minutes", type=float, default=30, help="all together (default: 30)")
     parser.add_argument("--only", choices=names, action="append", help="of these readers only")

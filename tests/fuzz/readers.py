@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 import pyarrow as pa
 
+import beamlike as bl
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import BeamlikeError, StateError, TranscriptError
@@ -24,12 +25,8 @@ from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.combine import Collect
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.texts import trigger_of
 from beamlike.model.time import duration_ms, instant_ms
-from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import ListColumn
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.plan import Part, Plan
@@ -57,14 +54,7 @@ class Unexpected(AssertionError):
 
 @attrs.frozen
 class Reader:
-    """A function of bytes that may refuse them.
-
-    Args:
-        name: What it reads.
-        read: Reads them.
-        seeds: Makes a few that are well-formed.
-        words: What is worth to be put in somewhere.
-    """
+    """A function of bytes that may refuse them."""
 
     name: str
     read: Callable[[bytes], object]
@@ -79,11 +69,7 @@ class Reader:
 
 
 def attempt(reader: Reader, data: bytes) -> bool:
-    """Have it read these bytes; whether it took them.
-
-    Raises:
-        Unexpected: It neither took nor properly refused them.
-    """
+    """Have it read these bytes; whether it took them."""
     try:
         reader.read(data)
     except BeamlikeError as refusal:
@@ -146,8 +132,7 @@ def _scenario(data: bytes) -> None:
 
 def _results(data: bytes) -> None:
     try:
-        text = data.decode("utf-8-sig")
-        read_results(read_json(text, "results.json"), "results.json")
+        read_results(read_json(data.decode("utf-8-sig"), "results.json"), "results.json")
     except (FormatError, UnicodeDecodeError) as error:
         raise TranscriptError(str(error)) from None
 
@@ -200,11 +185,11 @@ def _offsets(data: bytes) -> None:
 
 _ARRIVE = Arrive((("ann", Element(1, 5)), ("bob", Element(2, 9_000)), ("ann", Element(3, 70_000))))
 _STRATEGIES: Final = (
-    (WindowingStrategy(FixedWindows(60_000)), "list"),
+    (bl.WindowingStrategy(bl.FixedWindows(60_000)), "list"),
     (
-        WindowingStrategy(
-            Sessions(60_000),
-            AfterWatermark(early=AfterCount(1)),
+        bl.WindowingStrategy(
+            bl.Sessions(60_000),
+            bl.AfterWatermark(early=bl.AfterCount(1)),
             "retracting",
             allowed_lateness=60_000,
         ),

@@ -7,7 +7,6 @@ this file, and a picture to ``latest.png``. ``--only`` takes some of them, and k
 the others.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from tests.benchmarks.works import Contender
 from tests.growth import cores, model, streamed
 from tests.growth.axes import AXES, Axis
 from tests.growth.report import Point, draw, section
+from tests.support.commands import command_parser
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,11 +72,7 @@ def _settings(spark: "SparkSession", settings: Mapping[str, str]) -> Iterator[No
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     names = [*(axis.name for axis in AXES), "cores", "streamed"]
-    parser = argparse.ArgumentParser(
-        "python -m tests.growth",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.growth", __doc__)
     add = parser.add_argument
     add("--only", nargs="+", choices=names, default=names, metavar="AXIS", help=", ".join(names))
     add("--scale", type=float, default=1.0, metavar="X", help="sizes in parts of the full ones")

@@ -67,10 +67,7 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
         f"| {_megabytes(point.worker_mb)} | {_megabytes(point.jvm_mb)} |"
         for point in points
     ]
-    head = [
-        f"| {axis.along} | ms | from, to | worker, MB | Java, MB |",
-        "|---|---|---|---|---|",
-    ]
+    head = [f"| {axis.along} | ms | from, to | worker, MB | Java, MB |", "|---|---|---|---|---|"]
     line = straight(points)
     unit, name = (1000, "1,000 of them") if points[-1].at > 1000 else (1, "each")
     said = (
@@ -91,11 +88,7 @@ def _short(ms: float) -> str:
 
 
 def draw(measured: Mapping[str, Sequence[Point]], note: str, path: Path) -> None:
-    """A panel for each axis: the time with its straight line, and the memory of a worker.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """A panel for each axis: the time with its straight line, and the memory of a worker."""
     from matplotlib.figure import Figure
 
     axes = [axis for axis in AXES if axis.name in measured]

@@ -25,14 +25,7 @@ KEYS: Final = 100
 
 @frozen
 class Streamed:
-    """What a run took.
-
-    Args:
-        host: Where it ran.
-        elements: How many elements went through each map.
-        seconds: How long it took.
-        mebibytes: The most memory that its process had, MiB.
-    """
+    """What a run took, and the most memory that its process had (MiB)."""
 
     host: str
     elements: int
@@ -41,11 +34,7 @@ class Streamed:
 
 
 def run(host: Any, elements: int) -> Streamed:
-    """Run the pipeline in this process.
-
-    Raises:
-        ValueError: The counts are wrong.
-    """
+    """Run the pipeline in this process."""
     began = time.monotonic()
     pipeline = beam.Pipeline()
     counts = (

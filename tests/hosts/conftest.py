@@ -34,8 +34,7 @@ def count_in_minutes(spark: "SparkSession", tmp_path: Path) -> Iterator[Callable
     """A query that counts the rows of each user and minute; called with a time, it takes one."""
     inbox = tmp_path / "in"
     inbox.mkdir()
-    counts = counted(spark, inbox)
-    writer = counts.writeStream.format("noop")
+    writer = counted(spark, inbox).writeStream.format("noop")
     query = writer.option("checkpointLocation", str(tmp_path / "state")).start()
 
     def take(at: str) -> None:

@@ -69,10 +69,7 @@ class Spread(bl.CombineFn):
     def merge(self, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         if first["low"] is None or second["low"] is None:
             return second if first["low"] is None else first
-        return {
-            "low": min(first["low"], second["low"]),
-            "high": max(first["high"], second["high"]),
-        }
+        return {"low": min(first["low"], second["low"]), "high": max(first["high"], second["high"])}
 
     def extract(self, accumulator: dict[str, Any]) -> tuple[Any, Any]:
         return accumulator["low"], accumulator["high"]
@@ -84,8 +81,7 @@ PAIR = pa.list_(pa.int64())
 
 def user_made(name: str, accumulator: str | None) -> Part:
     state = CheckedColumn(name, SPREAD, accumulator) if accumulator else PickledColumn()
-    fn = UserMade(name, Spread(), PAIR, "array<bigint>", accumulator)
-    return Part(name, fn, 0, state, PAIR)
+    return Part(name, UserMade(name, Spread(), PAIR, "array<bigint>", accumulator), 0, state, PAIR)
 
 
 def plan_of(strategy: bl.WindowingStrategy) -> Plan:
@@ -142,8 +138,7 @@ def test_state_of_every_aggregate_comes_back_as_it_was(accumulation: str) -> Non
     reported = run(plan, events, through_bytes=True)
 
     assert reported == run(plan, events, through_bytes=False)
-    panes = [text for text in reported if text.startswith("Pane(")]
-    assert len(panes) >= 3
+    assert len([text for text in reported if text.startswith("Pane(")]) >= 3
 
 
 def test_empty_panes_of_every_aggregate_come_back_too() -> None:
@@ -247,8 +242,7 @@ def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str)
 
 
 def test_several_columns_are_inputs_of_one_aggregate_and_identity_names_them() -> None:
-    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(100)))
-    reported = plan.identity["aggregates"]
+    reported = plan_of(bl.WindowingStrategy(bl.FixedWindows(100))).identity["aggregates"]
     assert "text_top_by=RankedBy(n=2, smallest=False) of text string and whole int64" in reported
     assert "spread=Spread() (accumulator struct<low: bigint, high: bigint>) of " in reported
     assert "any=Spread() (accumulator pickled) of " in reported

@@ -111,8 +111,7 @@ def test_steps_made_again_with_rows_in_another_order_save_the_same_bytes(
 
 
 def test_watermarks_of_keys_are_saved_alike_in_any_order(another_worker: Worker) -> None:
-    strategy = STRATEGIES["sessions"]
-    plan = plan_of(strategy, "reference", key_clock=SourceClock(delay=5))
+    plan = plan_of(STRATEGIES["sessions"], "reference", key_clock=SourceClock(delay=5))
     elements = [(f"key {index % 7}", Element(index, index * 3 % 50)) for index in range(40)]
     rows = rows_of(plan, Arrive(tuple(elements)))
 
@@ -151,6 +150,5 @@ def test_rows_have_an_order_whatever_the_type_of_their_key(dtype: pa.DataType, v
 
     for _ in range(10):
         order = chance.sample(range(len(values)), len(values))
-        again = in_order(rows.take(pa.array(order)))
-        assert pack_blob(again, {}) == pack_blob(ordered, {})
+        assert pack_blob(in_order(rows.take(pa.array(order))), {}) == pack_blob(ordered, {})
     assert ordered.num_rows == len(values)

@@ -12,59 +12,36 @@ import attrs
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Delay,
-    Never,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
 from beamlike.runtime.plan import Plan
 from tests.support.machines.both import BothMachines
 from tests.support.machines.rows_of_outputs import Row, plan_of, table
 from tests.support.refusals import refusal
 
-TENS = FixedWindows(10)
-LATE = AfterWatermark(late=AfterCount(1))
+TENS = bl.FixedWindows(10)
+LATE = bl.AfterWatermark(late=bl.AfterCount(1))
 
 
-def strategy(**parts: Any) -> WindowingStrategy:
+def strategy(**parts: Any) -> bl.WindowingStrategy:
     usual = {
         "window_fn": TENS,
         "trigger": LATE,
         "accumulation": "accumulating",
         "allowed_lateness": 20,
     }
-    return WindowingStrategy(**(usual | parts))
+    return bl.WindowingStrategy(**(usual | parts))
 
 
 def plan(names: tuple[str, ...] = ("n", "sum"), more: Any = None, **parts: Any) -> Plan:
     return attrs.evolve(plan_of(strategy(**parts), *names), **(more or {}))
 
 
-def early(trigger: Trigger) -> Trigger:
-    return AfterWatermark(early=trigger, late=AfterCount(1))
+def early(trigger: bl.Trigger) -> bl.Trigger:
+    return bl.AfterWatermark(early=trigger, late=bl.AfterCount(1))
 
 
 # -- what may change ---------------------------------------------------------------------------
@@ -76,15 +53,19 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(), plan(allowed_lateness=1_000)),
     ],
     "a number of the trigger: a count, a delay, an interval, a threshold": [
-        (plan(), plan(trigger=AfterWatermark(late=AfterCount(2)))),
-        (plan(trigger=EveryEventTime(10)), plan(trigger=EveryEventTime(7, 3))),
-        (plan(trigger=EveryProcessingTime(10)), plan(trigger=EveryProcessingTime(7))),
-        (plan(trigger=EveryCount(2)), plan(trigger=EveryCount(3))),
-        (plan(trigger=early(AfterSilence(10))), plan(trigger=early(AfterSilence(3)))),
-        (plan(trigger=early(AfterDelta(1))), plan(trigger=early(AfterDelta(0.5)))),
+        (plan(), plan(trigger=bl.AfterWatermark(late=bl.AfterCount(2)))),
+        (plan(trigger=bl.EveryEventTime(10)), plan(trigger=bl.EveryEventTime(7, 3))),
+        (plan(trigger=bl.EveryProcessingTime(10)), plan(trigger=bl.EveryProcessingTime(7))),
+        (plan(trigger=bl.EveryCount(2)), plan(trigger=bl.EveryCount(3))),
+        (plan(trigger=early(bl.AfterSilence(10))), plan(trigger=early(bl.AfterSilence(3)))),
+        (plan(trigger=early(bl.AfterDelta(1))), plan(trigger=early(bl.AfterDelta(0.5)))),
         (
-            plan(trigger=early(AfterFirst(AfterCount(3), AfterProcessingTime(5)))),
-            plan(trigger=early(AfterFirst(AfterCount(2), AfterProcessingTime(9, AlignTo(60))))),
+            plan(trigger=early(bl.AfterFirst(bl.AfterCount(3), bl.AfterProcessingTime(5)))),
+            plan(
+                trigger=early(
+                    bl.AfterFirst(bl.AfterCount(2), bl.AfterProcessingTime(9, bl.AlignTo(60)))
+                )
+            ),
         ),
     ],
     "`late_check` between `assigned`, `merged` and `element`": [
@@ -105,20 +86,20 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(more={"max_failures": 0.5}), plan()),
     ],
     "`window`": [
-        (plan(), plan(window_fn=FixedWindows(5))),
-        (plan(window_fn=Sessions(10)), plan(window_fn=Sessions(5))),
-        (plan(window_fn=Sessions(10)), plan(window_fn=Sessions(10, merge_touching=True))),
-        (plan(), plan(window_fn=SlidingWindows(10, 5))),
+        (plan(), plan(window_fn=bl.FixedWindows(5))),
+        (plan(window_fn=bl.Sessions(10)), plan(window_fn=bl.Sessions(5))),
+        (plan(window_fn=bl.Sessions(10)), plan(window_fn=bl.Sessions(10, merge_touching=True))),
+        (plan(), plan(window_fn=bl.SlidingWindows(10, 5))),
     ],
     "another tree of triggers, or any change to one with a trigger of your own": [
-        (plan(), plan(trigger=DefaultTrigger())),
-        (plan(), plan(trigger=early(AfterCount(2)))),
-        (plan(trigger=early(Never())), plan(trigger=early(Always()))),
-        (plan(trigger=early(Never())), plan(trigger=LATE)),
-        (plan(trigger=AfterWatermark()), plan(trigger=LATE)),
+        (plan(), plan(trigger=bl.DefaultTrigger())),
+        (plan(), plan(trigger=early(bl.AfterCount(2)))),
+        (plan(trigger=early(bl.Never())), plan(trigger=early(bl.Always()))),
+        (plan(trigger=early(bl.Never())), plan(trigger=LATE)),
+        (plan(trigger=bl.AfterWatermark()), plan(trigger=LATE)),
         (
-            plan(trigger=Repeatedly(AfterFirst(AfterCount(3), AfterWatermark()))),
-            plan(trigger=Repeatedly(AfterAll(AfterCount(3), AfterWatermark()))),
+            plan(trigger=bl.Repeatedly(bl.AfterFirst(bl.AfterCount(3), bl.AfterWatermark()))),
+            plan(trigger=bl.Repeatedly(bl.AfterAll(bl.AfterCount(3), bl.AfterWatermark()))),
         ),
     ],
     "`accumulation`, `timestamp_combiner`": [
@@ -170,8 +151,7 @@ def table_of_restarts() -> dict[str, str]:
     """The first words of what happens, by what differs."""
     text = (Path(__file__).parents[2] / "docs" / "pages" / "operating.md").read_text("utf-8")
     _, _, rows = text.partition("| what differs at the next start | what happens |\n|---|---|\n")
-    found = re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M)
-    return dict(found)
+    return dict(re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M))
 
 
 def test_the_table_of_restarts_has_the_examples_of_these_tests() -> None:
@@ -195,8 +175,8 @@ def test_what_goes_on_and_what_is_refused_is_as_the_table_says(what: str) -> Non
 
 
 def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_not() -> None:
-    before = plan(allowed_lateness=0, trigger=AfterWatermark())
-    now = plan(("n",), window_fn=Sessions(5), accumulation="discarding")
+    before = plan(allowed_lateness=0, trigger=bl.AfterWatermark())
+    now = plan(("n",), window_fn=bl.Sessions(5), accumulation="discarding")
 
     assert refusal(StateError, lambda: now.check_identity(before.identity)) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
@@ -297,12 +277,12 @@ def test_with_shorter_lateness_a_window_ends_at_once_and_takes_nothing_more() ->
 
 
 def test_with_shorter_lateness_a_window_ends_also_if_nothing_comes_and_nothing_moves() -> None:
-    both = BothMachines(plan(trigger=AfterWatermark(late=AfterCount(2))))
+    both = BothMachines(plan(trigger=bl.AfterWatermark(late=bl.AfterCount(2))))
     both.step(table(Row(3)), watermark=0)
     both.step(watermark=15)
     assert both.step(table(Row(4)), watermark=15) == []
 
-    shorter = again(both, trigger=AfterWatermark(late=AfterCount(2)), allowed_lateness=0)
+    shorter = again(both, trigger=bl.AfterWatermark(late=bl.AfterCount(2)), allowed_lateness=0)
 
     assert shown(shorter.step(watermark=15)) == [(0, "LATE", 1, 2, True)]
     assert shorter.status.windows_open == 0
@@ -324,10 +304,10 @@ def test_with_longer_lateness_open_windows_stay_and_one_that_had_ended_opens_ane
 
 
 def test_a_lower_count_is_reached_with_the_next_element() -> None:
-    both = BothMachines(plan(trigger=early(AfterCount(5))))
+    both = BothMachines(plan(trigger=early(bl.AfterCount(5))))
     assert both.step(table(Row(1), Row(2), Row(3)), watermark=0) == []
 
-    lower = again(both, trigger=early(AfterCount(2)))
+    lower = again(both, trigger=early(bl.AfterCount(2)))
 
     assert lower.step(watermark=0) == []
     assert shown(lower.step(table(Row(4)), watermark=0)) == [(0, "EARLY", 0, 4, False)]
@@ -335,10 +315,10 @@ def test_a_lower_count_is_reached_with_the_next_element() -> None:
 
 
 def test_a_delay_that_runs_ends_when_it_was_to_and_the_next_takes_as_long_as_is_said_now() -> None:
-    both = BothMachines(plan(trigger=early(AfterProcessingTime(Delay(50)))))
+    both = BothMachines(plan(trigger=early(bl.AfterProcessingTime(bl.Delay(50)))))
     both.step(table(Row(1)), watermark=0, clock=100)
 
-    quicker = again(both, trigger=early(AfterProcessingTime(Delay(5))))
+    quicker = again(both, trigger=early(bl.AfterProcessingTime(bl.Delay(5))))
 
     assert quicker.step(watermark=0, clock=120) == []
     assert shown(quicker.step(watermark=0, clock=151)) == [(0, "EARLY", 0, 1, False)]
@@ -347,10 +327,10 @@ def test_a_delay_that_runs_ends_when_it_was_to_and_the_next_takes_as_long_as_is_
 
 
 def test_another_late_check_judges_what_comes_from_now_on() -> None:
-    both = BothMachines(plan(window_fn=Sessions(10), allowed_lateness=0))
+    both = BothMachines(plan(window_fn=bl.Sessions(10), allowed_lateness=0))
     both.step(table(Row(30), Row(36)), watermark=25)
 
-    merged = again(both, window_fn=Sessions(10), allowed_lateness=0, late_check="merged")
+    merged = again(both, window_fn=bl.Sessions(10), allowed_lateness=0, late_check="merged")
 
     # Its own window ended at 32, and the session that it joins has not.
     assert merged.step(table(Row(22)), watermark=33) == []
@@ -358,11 +338,11 @@ def test_another_late_check_judges_what_comes_from_now_on() -> None:
 
 
 def test_sessions_go_on_with_what_they_have_to_withdraw_when_unchanged_panes_are_left_out() -> None:
-    parts = {"window_fn": Sessions(10), "accumulation": "retracting"}
-    both = BothMachines(plan(trigger=early(AfterCount(1)), **parts))
+    parts = {"window_fn": bl.Sessions(10), "accumulation": "retracting"}
+    both = BothMachines(plan(trigger=early(bl.AfterCount(1)), **parts))
     first = both.step(table(Row(3)), watermark=0)
 
-    omits = again(both, trigger=early(AfterCount(1)), unchanged="omit", **parts)
+    omits = again(both, trigger=early(bl.AfterCount(1)), unchanged="omit", **parts)
     second = omits.step(table(Row(8)), watermark=0)
 
     assert shown(first) == [(3, "EARLY", 0, 1, False)]

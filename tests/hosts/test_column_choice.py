@@ -123,8 +123,7 @@ def test_a_combine_function_of_the_users_is_called_by_the_columnar_machine(accum
     part = Part("longest", fn, 0, state, NUMBER)
 
     assert choose_machine(plan_of(MINUTES, COUNT, part)).machine == "columnar"
-    retracting = plan_of(MINUTES, part, accumulation="retracting")
-    assert choose_machine(retracting).machine == "columnar"
+    assert choose_machine(plan_of(MINUTES, part, accumulation="retracting")).machine == "columnar"
 
 
 class Newest(Longest):

@@ -13,20 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import combine
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    Always,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
@@ -51,11 +42,11 @@ TIMES = (
     *(END_OF_GLOBAL_WINDOW + 1, MAX_TIMESTAMP - 1),
 )
 WATERMARKS = (*TIMES, MAX_TIMESTAMP)
-WINDOW_FNS: tuple[WindowFn, ...] = (
-    *(FixedWindows(1), FixedWindows(10, 3), FixedWindows(10**15), GlobalWindows()),
-    *(SlidingWindows(5, 1), SlidingWindows(7, 20), Sessions(1), Sessions(10**15)),
-    *(Sessions(5, max_elements=2), Sessions(5, max_duration=7), Sessions(12)),
-    Sessions(4, merge_touching=True),
+WINDOW_FNS: tuple[bl.WindowFn, ...] = (
+    *(bl.FixedWindows(1), bl.FixedWindows(10, 3), bl.FixedWindows(10**15), bl.GlobalWindows()),
+    *(bl.SlidingWindows(5, 1), bl.SlidingWindows(7, 20), bl.Sessions(1), bl.Sessions(10**15)),
+    *(bl.Sessions(5, max_elements=2), bl.Sessions(5, max_duration=7), bl.Sessions(12)),
+    bl.Sessions(4, merge_touching=True),
 )
 WHOLES = (0, 1, -1, 2**40, None, 7, -(2**40))
 REALS = (0.1, NAN, -0.0, 0.0, None, INF, -INF, 1e308, -1e308, 5e-324)
@@ -109,7 +100,7 @@ def test_whatever_comes_both_machines_say_and_remember_the_same(seed: int) -> No
 
 
 def test_the_watermark_may_jump_to_the_end_of_time_at_once() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "n"))
     rows = [Row(at) for at in (MIN_TIMESTAMP, 0, END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP - 1)]
 
     assert both.step(table(*rows), watermark=MIN_TIMESTAMP) == []
@@ -129,7 +120,7 @@ def test_the_watermark_may_jump_to_the_end_of_time_at_once() -> None:
 
 def test_a_gap_as_long_as_time_joins_everything_on_its_way() -> None:
     gap = END_OF_GLOBAL_WINDOW // 2
-    both = BothMachines(plan_of(WindowingStrategy(Sessions(gap)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.Sessions(gap)), "n"))
 
     both.step(table(Row(0), Row(gap - 1), Row(0, "other")), watermark=MIN_TIMESTAMP)
     out = both.step(watermark=MAX_TIMESTAMP)
@@ -138,7 +129,7 @@ def test_a_gap_as_long_as_time_joins_everything_on_its_way() -> None:
 
 
 def test_windows_of_a_millisecond_hold_one_instant_each() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(1)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(1)), "n"))
 
     both.step(table(*(Row(index // 2) for index in range(2_000))), watermark=-1)
     out = both.step(watermark=1_000)
@@ -147,7 +138,9 @@ def test_windows_of_a_millisecond_hold_one_instant_each() -> None:
 
 
 def test_the_global_window_fires_by_data_and_rests_until_the_end_of_time() -> None:
-    strategy = WindowingStrategy(GlobalWindows(), Repeatedly(AfterCount(2)), "accumulating")
+    strategy = bl.WindowingStrategy(
+        bl.GlobalWindows(), bl.Repeatedly(bl.AfterCount(2)), "accumulating"
+    )
     both = BothMachines(plan_of(strategy, "n", "all"))
 
     first = both.step(table(Row(5, whole=1), Row(-5, whole=2), Row(0, "b")), watermark=0)
@@ -171,8 +164,8 @@ def test_the_global_window_fires_by_data_and_rests_until_the_end_of_time() -> No
 
 
 def test_a_micro_batch_without_rows_may_only_move_the_clock() -> None:
-    strategy = WindowingStrategy(
-        FixedWindows(10), AfterWatermark(early=AfterProcessingTime(5)), "accumulating"
+    strategy = bl.WindowingStrategy(
+        bl.FixedWindows(10), bl.AfterWatermark(early=bl.AfterProcessingTime(5)), "accumulating"
     )
     both = BothMachines(plan_of(strategy, "n"))
     both.step(table(Row(3), Row(4)), watermark=0, clock=100)
@@ -185,7 +178,7 @@ def test_a_micro_batch_without_rows_may_only_move_the_clock() -> None:
 
 
 def test_clocks_that_a_restarted_query_reports_too_low_are_not_believed() -> None:
-    strategy = WindowingStrategy(FixedWindows(10), AfterProcessingTime(5))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), bl.AfterProcessingTime(5))
     both = BothMachines(plan_of(strategy, "n"))
     both.step(table(Row(3)), watermark=5, clock=100)
 
@@ -197,7 +190,7 @@ def test_clocks_that_a_restarted_query_reports_too_low_are_not_believed() -> Non
 
 
 def test_a_step_in_which_everything_is_late_leaves_nothing_behind() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "n"))
     both.step(watermark=100)
 
     out = both.step(table(*(Row(index, f"k{index}") for index in range(50))), watermark=100)
@@ -210,7 +203,7 @@ def test_a_step_in_which_everything_is_late_leaves_nothing_behind() -> None:
 
 
 def test_a_key_of_which_one_element_is_late_keeps_the_others() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(Sessions(10)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.Sessions(10)), "n"))
     both.step(watermark=50)
 
     out = both.step(table(Row(0), Row(45), Row(52), Row(0, "b")), watermark=50)
@@ -223,8 +216,8 @@ def test_a_key_of_which_one_element_is_late_keeps_the_others() -> None:
 
 
 def test_of_200_keys_in_64_buckets_half_are_due() -> None:
-    strategy = WindowingStrategy(
-        Sessions(10), AfterWatermark(late=AfterCount(1)), "accumulating", 20
+    strategy = bl.WindowingStrategy(
+        bl.Sessions(10), bl.AfterWatermark(late=bl.AfterCount(1)), "accumulating", 20
     )
     both = BothMachines(plan_of(strategy, "n", "sum", "all", buckets=64))
     rows = [Row(index % 2 * 1_000 + index % 7, f"k{index % 200}", index) for index in range(1_000)]
@@ -247,7 +240,7 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
 
 
 def test_thousands_of_equal_elements_are_all_counted() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(Sessions(5)), "n", "sum", "words"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.Sessions(5)), "n", "sum", "words"))
 
     both.step(table(*[Row(3, whole=2, text="x")] * 3_000), watermark=0)
     out = both.step(table(*[Row(7, whole=2, text="x")] * 3_000), watermark=100)
@@ -259,9 +252,9 @@ def test_thousands_of_equal_elements_are_all_counted() -> None:
 
 
 def test_state_of_another_plan_is_refused() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "n"))
     both.step(table(Row(3)), watermark=0)
-    other = ColumnShard(plan_of(WindowingStrategy(FixedWindows(20)), "n"))
+    other = ColumnShard(plan_of(bl.WindowingStrategy(bl.FixedWindows(20)), "n"))
 
     with pytest.raises(StateError, match=r"the checkpoint has 'FixedWindows\(10ms\)'"):
         other.step(both.store, ShardInput([], [HostWatermark(0)], 0))
@@ -270,7 +263,7 @@ def test_state_of_another_plan_is_refused() -> None:
 def test_keys_of_several_columns_and_no_key_at_all() -> None:
     number = pa.int64()
     parts = (Part("n", combine.Count(), None, PlainColumn(number), number),)
-    strategy = WindowingStrategy(FixedWindows(10))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10))
     two = BothMachines(Plan(strategy, {"a": pa.float64(), "b": pa.string()}, {}, parts, 1, 2))
     rows = {"ts": [1] * 6, "bucket": pa.array([1] * 6, pa.int32())}
     keys = {"key_a": [NAN, 0.5, NAN, None, None, 0.5], "key_b": ["x", None, "x", None, None, "x"]}
@@ -292,7 +285,7 @@ def test_nan_keys_are_one_key_whatever_their_bits_over_several_steps() -> None:
     number = pa.int64()
     parts = (Part("n", combine.Count(), None, PlainColumn(number), number),)
     both = BothMachines(
-        Plan(WindowingStrategy(FixedWindows(10)), {"a": pa.float64()}, {}, parts, 1, 1)
+        Plan(bl.WindowingStrategy(bl.FixedWindows(10)), {"a": pa.float64()}, {}, parts, 1, 1)
     )
     for bits in (0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000001):
         key = np.array([bits], np.uint64).view(np.float64)
@@ -305,7 +298,7 @@ def test_nan_keys_are_one_key_whatever_their_bits_over_several_steps() -> None:
 
 def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
     store = DictStore()
-    shard = ColumnShard(plan_of(WindowingStrategy(Sessions(10), Always(), "retracting")))
+    shard = ColumnShard(plan_of(bl.WindowingStrategy(bl.Sessions(10), bl.Always(), "retracting")))
 
     shard.step(
         store,

@@ -133,9 +133,7 @@ def test_elements_with_and_without_a_window_arrive_together() -> None:
     plain = table(Row(50, whole=4), Row(51, "b", whole=5))
 
     both.step(plain, given, watermark=0)
-    out = both.step(watermark=100)
-
-    assert panes(out, "n", "all") == [
+    assert panes(both.step(watermark=100), "n", "all") == [
         ("b", 51, "ON_TIME", 1, [5]),
         ("k", 0, "ON_TIME", 3, [1, 2, 3]),
         ("k", 50, "ON_TIME", 1, [4]),
@@ -188,8 +186,7 @@ def test_what_was_combined_before_it_could_be_judged_may_be_late_together() -> N
 def test_combined_sessions_merge_as_their_elements_would() -> None:
     plan = plan_of(WindowingStrategy(Sessions(10)), "n", "all")
     both = BothMachines(plan)
-    lifting = Lifting(plan.strategy, combine.Count())
-    assert lifting.lift([], 0) == ((), ())
+    assert Lifting(plan.strategy, combine.Count()).lift([], 0) == ((), ())
 
     both.step(combined(plan, [("k", 0, 12, 2, 2), ("k", 20, 30, 20, 1)]), watermark=0)
     both.step(combined(plan, [("k", 11, 21, 11, 1)]), watermark=0)

@@ -6,27 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.input_clocks import HostWatermark
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.plan import Plan
@@ -41,16 +25,18 @@ from tests.support.machines.either import forgetful
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.rows_of_plans import PARTS, VALUES, rows_of
 
-TIMED = AfterProcessingTime(3)
-TRIGGERS: tuple[Trigger, ...] = (
-    *(DefaultTrigger(), Never(), Always(), AfterCount(3), TIMED, AfterWatermark()),
-    *(AfterSynchronizedProcessingTime(), Repeatedly(AfterCount(2)), Repeatedly(TIMED)),
-    AfterWatermark(early=TIMED, late=AfterCount(2)),
-    AfterFirst(AfterCount(3), TIMED),
-    AfterAll(AfterCount(3), TIMED, AfterWatermark()),
-    AfterEach(AfterCount(1), TIMED, AfterWatermark()),
-    OrFinally(Repeatedly(AfterCount(2)), AfterAll(TIMED, AfterWatermark())),
-    Repeatedly(AfterFirst(AfterEach(AfterCount(2), TIMED), AfterAll(AfterCount(4), TIMED))),
+TIMED = bl.AfterProcessingTime(3)
+TRIGGERS: tuple[bl.Trigger, ...] = (
+    *(bl.DefaultTrigger(), bl.Never(), bl.Always(), bl.AfterCount(3), TIMED, bl.AfterWatermark()),
+    *(bl.AfterSynchronizedProcessingTime(), bl.Repeatedly(bl.AfterCount(2)), bl.Repeatedly(TIMED)),
+    bl.AfterWatermark(early=TIMED, late=bl.AfterCount(2)),
+    bl.AfterFirst(bl.AfterCount(3), TIMED),
+    bl.AfterAll(bl.AfterCount(3), TIMED, bl.AfterWatermark()),
+    bl.AfterEach(bl.AfterCount(1), TIMED, bl.AfterWatermark()),
+    bl.OrFinally(bl.Repeatedly(bl.AfterCount(2)), bl.AfterAll(TIMED, bl.AfterWatermark())),
+    bl.Repeatedly(
+        bl.AfterFirst(bl.AfterEach(bl.AfterCount(2), TIMED), bl.AfterAll(bl.AfterCount(4), TIMED))
+    ),
 )
 
 
@@ -64,8 +50,7 @@ def rows_at_rest(plan: Plan, store: DictStore) -> tuple[pa.Table, Index]:
 def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     """The rows of a state that all rows make together."""
     layout = ColumnState(plan, ColumnShard(plan).machine)
-    names = [f"key_{name}" for name in plan.keys]
-    keys = number_keys(rows.select(names).columns, rows.num_rows)
+    keys = number_keys(rows.select([f"key_{name}" for name in plan.keys]).columns, rows.num_rows)
     table = layout.load(rows.combine_chunks(), keys.number)
     promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
     promised[keys.number] = rows.column("output_watermark").to_numpy()
@@ -73,13 +58,13 @@ def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
 
 
 @pytest.mark.samples
-@pytest.mark.parametrize("window_fn", [Sessions(10), Sessions(10, max_elements=3)], ids=str)
+@pytest.mark.parametrize("window_fn", [bl.Sessions(10), bl.Sessions(10, max_elements=3)], ids=str)
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
 @pytest.mark.parametrize("trigger", TRIGGERS, ids=str)
 def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
-    trigger: Trigger, accumulation: str, window_fn: Sessions
+    trigger: bl.Trigger, accumulation: str, window_fn: bl.Sessions
 ) -> None:
-    strategy = WindowingStrategy(window_fn, trigger, accumulation, 20, "earliest")
+    strategy = bl.WindowingStrategy(window_fn, trigger, accumulation, 20, "earliest")
     plan = Plan(strategy, {"key": pa.string()}, VALUES, PARTS, shards=1, buckets=2)
     shard, store, seen = Shard(plan), DictStore(), 0
     watermark, clock = MIN_TIMESTAMP, 0
@@ -106,7 +91,7 @@ def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
 
 def test_without_rows_there_is_a_state_without_windows() -> None:
     plan = Plan(
-        WindowingStrategy(Sessions(10), Always(), "retracting"),
+        bl.WindowingStrategy(bl.Sessions(10), bl.Always(), "retracting"),
         {"key": pa.string()},
         VALUES,
         PARTS,

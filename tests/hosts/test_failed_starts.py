@@ -145,9 +145,8 @@ def test_a_torn_note_of_an_operator_is_deleted_as_the_advice_says(
         inbox.mkdir(exist_ok=True)
         for line in lines:
             (inbox / f"{len([*inbox.iterdir()])}.json").write_text(line)
-        rows = spark.readStream.schema("user string, at timestamp").json(str(inbox))
         counted = bl.windowed(
-            rows,
+            spark.readStream.schema("user string, at timestamp").json(str(inbox)),
             key="user",
             timestamp="at",
             watermark="0 s",

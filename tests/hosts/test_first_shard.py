@@ -267,9 +267,7 @@ def test_state_that_was_saved_with_the_keys_in_it_continues(
     assert usual == [False, True]  # they are read one by one once
 
 
-def test_a_key_by_key_step_writes_what_all_keys_at_once_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_key_by_key_step_writes_what_all_keys_at_once_read(monkeypatch: pytest.MonkeyPatch):
     plan = plan_of()
     stores = DictStore(), DictStore()
     for store, stepper in zip(stores, (stepper_of(plan), Stepper(plan, None)), strict=True):

@@ -54,8 +54,7 @@ def state_of(page: pa.Table, header: dict[str, Any], index: pa.Table) -> SavedSt
 
 def harmful(left: Path) -> SavedState:
     """A window whose accumulator is the pickle of `Harm`, and whose key is no friend either."""
-    strategy = WindowingStrategy(FixedWindows(60_000))
-    _, store = run_in_shard(strategy, "list_by_timestamp", [(ONE,)])
+    _, store = run_in_shard(WindowingStrategy(FixedWindows(60_000)), "list_by_timestamp", [(ONE,)])
     assert store.index is not None
     index, header = open_index(store.index)
     (blob,) = store.blobs.values()

@@ -149,8 +149,5 @@ def test_keys_of_more_rows_come_after_those_that_are_known() -> None:
     both = known.with_more([more_users, more_tills], 3)
 
     assert (known.number.tolist(), both.number.tolist()) == ([0, 1, 0], [0, 1, 0, 2, 3, 2])
-    assert [column.to_pylist() for column in both.columns] == [
-        ["b", "a", "a", "c"],
-        [1, 1, 2, 1],
-    ]
+    assert [column.to_pylist() for column in both.columns] == [["b", "a", "a", "c"], [1, 1, 2, 1]]
     assert both.count == 4

@@ -11,15 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
+import beamlike as bl
 from beamlike.errors import OutgrownError, UserFunctionError, WindowingError
 from beamlike.machine.events import DropReason
 from beamlike.machine.liftable import check_liftable
-from beamlike.model.calendar import CalendarDays
-from beamlike.model.combine import CombineFn, Count, Sum
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.combine import Count, Sum
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.lift import lifter_of
@@ -41,14 +38,14 @@ KINDS = {name: kind for name, (kind, _) in VALUES.items()}
 EVERY = bind(KINDS, every_aggregate(KINDS, by="whole", shown="text"))
 
 
-def plan_of_every_aggregate(strategy: WindowingStrategy) -> Plan:
+def plan_of_every_aggregate(strategy: bl.WindowingStrategy) -> Plan:
     keys = {"k": pa.string(), "x": pa.float64()}
     return Plan(strategy, keys, EVERY.values, tuple(EVERY.parts.values()))
 
 
-def any_liftable(dice: Random, *, unjudged: bool) -> WindowingStrategy:
+def any_liftable(dice: Random, *, unjudged: bool) -> bl.WindowingStrategy:
     while True:
-        window_fn = CalendarDays(1, "Europe/Warsaw") if dice.randrange(8) == 0 else None
+        window_fn = bl.CalendarDays(1, "Europe/Warsaw") if dice.randrange(8) == 0 else None
         strategy = any_strategy(dice, window_fn=window_fn, retracting_options=True)
         try:
             check_liftable(strategy, unjudged=unjudged)
@@ -93,8 +90,7 @@ def described(
 @settings(max_examples=examples(300))
 @given(dice=st.randoms(use_true_random=False), unjudged=st.booleans())
 def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool) -> None:
-    strategy = any_liftable(dice, unjudged=unjudged)
-    plan = plan_of_every_aggregate(strategy)
+    plan = plan_of_every_aggregate(any_liftable(dice, unjudged=unjudged))
     assert choose_machine(plan).machine == "columnar"
     around = dice.choice([0, 0, 0, END_OF_GLOBAL_WINDOW - 5])
     carried = dice.random() < 0.3
@@ -113,7 +109,7 @@ def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool)
 # -- in full --------------------------------------------------------------------------------
 
 
-def plan_of(strategy: WindowingStrategy, fn: CombineFn | None = None, **options: Any) -> Plan:
+def plan_of(strategy: bl.WindowingStrategy, fn: bl.CombineFn | None = None, **options: Any) -> Plan:
     parts = (
         Part("total", fn or Sum(), 0, PlainColumn(NUMBER), NUMBER),
         Part("n", Count(), None, PlainColumn(NUMBER), NUMBER),
@@ -145,7 +141,7 @@ BOTH = pytest.mark.parametrize("machine", ["columnar", "reference"])
 
 @BOTH
 def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(machine: Any):
-    strategy = WindowingStrategy(Sessions(10), allowed_lateness=2)
+    strategy = bl.WindowingStrategy(bl.Sessions(10), allowed_lateness=2)
     given = [
         rows(("ann", 1, 30), ("joe", 2, 31), ("ann", 3, 5)),
         rows(("ann", 4, 25), ("ann", 5, 41), ("joe", 6, 14)),
@@ -165,7 +161,7 @@ def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(m
 
 @BOTH
 def test_a_row_is_combined_in_each_of_its_windows(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(SlidingWindows(10, 5)), machine_name=machine)
+    plan = plan_of(bl.WindowingStrategy(bl.SlidingWindows(10, 5)), machine_name=machine)
     table, dropped = lifter_of(plan).lift([rows(("ann", 1, 7), ("ann", 2, 12))], None)
     assert combined(table) == [
         ("ann", 0, 10, 1, 7, False, False, 1, 1, 1),
@@ -177,7 +173,7 @@ def test_a_row_is_combined_in_each_of_its_windows(machine: Any) -> None:
 
 @BOTH
 def test_a_row_that_comes_in_a_window_stays_in_it(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), machine_name=machine)
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), machine_name=machine)
     given = [rows(("ann", 1, 9)), rows(("ann", 2, 9), ("ann", 4, 29), start=[0, 0], end=[10, 30])]
     table, dropped = lifter_of(plan).lift(given, None)
     assert combined(table) == [
@@ -188,7 +184,7 @@ def test_a_row_that_comes_in_a_window_stays_in_it(machine: Any) -> None:
 
 
 def test_the_time_of_combined_rows_is_that_of_the_latest_among_them() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)))
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)))
     given = rows(("ann", 1, 3), ("ann", 2, 7), ("ann", 4, 2), start=[0, 5, 0], end=[10, 15, 10])
     table, _ = lifter_of(plan).lift([given], None)
     assert combined(table) == [
@@ -199,7 +195,7 @@ def test_the_time_of_combined_rows_is_that_of_the_latest_among_them() -> None:
 
 @BOTH
 def test_a_row_beyond_the_calendar_is_left_out_alone(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(CalendarDays(1, "UTC")), machine_name=machine)
+    plan = plan_of(bl.WindowingStrategy(bl.CalendarDays(1, "UTC")), machine_name=machine)
     given = [rows(("ann", 1, 5), ("joe", 2, YEAR_20000))]
     table, ((key, drop),) = lifter_of(plan).lift(given, None)
     assert combined(table) == [("ann", 0, 86_400_000, 1, 5, False, False, 1, 1, 1)]
@@ -209,14 +205,14 @@ def test_a_row_beyond_the_calendar_is_left_out_alone(machine: Any) -> None:
 
 @BOTH
 def test_no_rows_are_combined_to_none(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(Sessions(10)), machine_name=machine)
+    plan = plan_of(bl.WindowingStrategy(bl.Sessions(10)), machine_name=machine)
     table, dropped = lifter_of(plan).lift([rows()], 5)
     assert (table.num_rows, dropped) == (0, [])
 
 
 @BOTH
 def test_what_outgrows_its_type_is_reported(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), machine_name=machine, on_error="fail")
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), machine_name=machine, on_error="fail")
     with pytest.raises(OutgrownError, match=r"^aggregate 'total' outgrew its type int64: .*'ann'"):
         lifter_of(plan).lift([rows(("ann", 2**62, 1), ("ann", 2**62, 2))], None)
 
@@ -226,7 +222,7 @@ UNLUCKY = rows(("ann", 1, 1), ("joe", 13, 2), ("ann", 3, 3))
 
 
 def test_a_row_that_a_function_of_ones_own_cannot_take_is_left_out() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), LUCKY, on_error="drop")
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), LUCKY, on_error="drop")
     table, ((key, drop),) = lifter_of(plan).lift([UNLUCKY], None)
     assert combined(table) == [("ann", 0, 10, 2, 3, False, False, 4, 2, 1)]
     assert (key, drop.value, drop.timestamp, drop.error) == (
@@ -238,6 +234,6 @@ def test_a_row_that_a_function_of_ones_own_cannot_take_is_left_out() -> None:
 
 
 def test_such_a_row_is_reported_with_its_key() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), LUCKY, on_error="fail")
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), LUCKY, on_error="fail")
     with pytest.raises(UserFunctionError, match=r"13 is unlucky; .*key \('joe',\)"):
         lifter_of(plan).lift([UNLUCKY], None)

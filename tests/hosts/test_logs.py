@@ -8,17 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import beamlike as bl
 from beamlike import beam
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark import workers
 from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
 from beamlike.model.combine import Count, Max, Sum
-from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime import logs
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import PlainColumn
@@ -31,19 +26,19 @@ from beamlike.testing import TestStream
 from tests.support.machines.in_shard import DictStore
 from tests.support.pipelines.in_layers import run_in_letters
 
-WINDOW = IntervalWindow(0, 3_600_000)
+WINDOW = bl.IntervalWindow(0, 3_600_000)
 
 
 def stepped() -> None:
     """A pane of ann's and a dropped element of bob's leave a grouping."""
     plan = Plan(
-        WindowingStrategy(FixedWindows(3_600_000)),
+        bl.WindowingStrategy(bl.FixedWindows(3_600_000)),
         keys={"user": pa.string()},
         values={"v": pa.int64()},
         parts=(Part("total", Sum(), 0, PlainColumn(pa.int64()), pa.int64()),),
         name="hours",
     )
-    pane = Pane(WINDOW, (1,), 9, PaneInfo(Timing.LATE, 2, 1, False, False))
+    pane = Pane(WINDOW, (1,), 9, bl.PaneInfo(bl.Timing.LATE, 2, 1, False, False))
     lost = Drop(Element((3,), 4), WINDOW, DropReason.EXPIRED, 5)
     table = OutputTable(plan).build([(("ann",), pane), (("bob",), lost)])
     blob = sealed(Kind.FINISHED, table)
@@ -74,13 +69,13 @@ def test_a_time_that_python_has_no_value_for_stops_no_query_that_logs(
 ) -> None:
     keys, kind = ("day",), pa.timestamp("us", "UTC")
     plan = Plan(
-        WindowingStrategy(FixedWindows(3_600_000)),
+        bl.WindowingStrategy(bl.FixedWindows(3_600_000)),
         keys={"day": pa.date32()},
         values={"v": kind},
         parts=(Part("last", Max(), 0, PlainColumn(kind), kind),),
         name="hours",
     )
-    pane = Pane(WINDOW, (None,), 9, PaneInfo(Timing.LATE, 2, 1, False, False))
+    pane = Pane(WINDOW, (None,), 9, bl.PaneInfo(bl.Timing.LATE, 2, 1, False, False))
     lost = Drop(Element((None,), 4), WINDOW, DropReason.EXPIRED, 5)
     table = OutputTable(plan).build([((None,), pane), ((None,), lost)])
     far = {"day": pa.array([3_650_000] * 2, pa.int32()), "last": pa.array([2**61] * 2)}
@@ -102,7 +97,7 @@ def test_a_time_that_python_has_no_value_for_stops_no_query_that_logs(
 def step_sessions(machine: Any) -> None:
     """Sessions of two users, of which some meet."""
     plan = Plan(
-        WindowingStrategy(Sessions(10_000)),
+        bl.WindowingStrategy(bl.Sessions(10_000)),
         keys={"user": pa.string()},
         values={},
         parts=(Part("n", Count(), None, PlainColumn(pa.int64()), pa.int64()),),
@@ -144,9 +139,11 @@ def test_each_merge_of_live_windows_is_a_line(machine: str, caplog: pytest.LogCa
 
 
 def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixture) -> None:
-    parts = tuple(IntervalWindow(index, index + 500) for index in range(0, 2_000, 400))
+    parts = tuple(bl.IntervalWindow(index, index + 500) for index in range(0, 2_000, 400))
     with caplog.at_level(logging.DEBUG, "beamlike.panes"):
-        logs.log_merges("visits", [({"k": 1, "m": "x"}, Merged(parts, IntervalWindow(0, 2_100)))])
+        logs.log_merges(
+            "visits", [({"k": 1, "m": "x"}, Merged(parts, bl.IntervalWindow(0, 2_100)))]
+        )
     day = "1970-01-01T00:00:"
     assert caplog.messages == [
         f"visits: k=1, m='x' [{day}00+00:00, {day}02.100000+00:00) merges "
@@ -173,8 +170,8 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
         .advance_watermark_to_infinity()
     )
     windows = beam.WindowInto(
-        Sessions("10 seconds"),
-        trigger=AfterWatermark(early=Repeatedly(AfterCount(1))),
+        bl.Sessions("10 seconds"),
+        trigger=bl.AfterWatermark(early=bl.Repeatedly(bl.AfterCount(1))),
         accumulation_mode="accumulating",
         allowed_lateness="0 s",
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.arrays import NEVER
@@ -13,11 +14,7 @@ from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.input_clocks import SourceClock, SourceProgress, WatermarkUpdate
 from beamlike.machine.side_input import Main, Side
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, DefaultTrigger, Repeatedly
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.memory import MemoryStage, run_in_memory
@@ -28,17 +25,18 @@ from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from tests.support.machines.in_shard import DictStore
+from tests.support.queries.rows import NEVER_FIRED
 from tests.support.refusals import refusal
 
-TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
+TENS, TWENTIES = bl.FixedWindows(10), bl.FixedWindows(20)
 MAIN = {"lane": pa.string(), "toll": pa.int64()}
 SIDE_COLUMNS = {"owner": pa.string(), "seats": pa.int64()}
 ROWS = pa.list_(pa.struct(list(SIDE_COLUMNS.items())))
 
 
 def plan_of(
-    main_fn: WindowFn = TENS,
-    side_fn: WindowFn = TWENTIES,
+    main_fn: bl.WindowFn = TENS,
+    side_fn: bl.WindowFn = TWENTIES,
     lateness: int = 0,
     how: Any = "left",
     **side: Any,
@@ -46,7 +44,7 @@ def plan_of(
     """The plan of a look-up whose first input is the side input, and the other the main input."""
     does = LookUp(main_fn, side_fn, lateness, how, MAIN, SIDE_COLUMNS, **side)
     return Plan(
-        WindowingStrategy(main_fn),
+        bl.WindowingStrategy(main_fn),
         {"plate": pa.string()},
         {**MAIN, SIDE: ROWS},
         (),
@@ -106,7 +104,7 @@ def updates(step: ScriptStep) -> list[WatermarkUpdate]:
     return [SourceProgress(0, side), SourceProgress(1, step.to)]
 
 
-def any_script(dice: Random, side_fn: WindowFn) -> Script:
+def any_script(dice: Random, side_fn: bl.WindowFn) -> Script:
     """Entries and panes of owners, before and behind a watermark that goes on.
 
     The owners may be ahead of it, or behind.
@@ -145,14 +143,14 @@ def by_key(outputs: Any) -> dict[Any, list[Output]]:
 @pytest.mark.parametrize("seed", range(100))
 def test_a_shard_that_restarts_at_every_step_emits_what_the_memory_host_emits(seed: int) -> None:
     dice = Random(seed)
-    side_fn = dice.choice([TWENTIES, TENS, SlidingWindows(20, 10), GlobalWindows()])
-    main_fn = dice.choice([TENS, SlidingWindows(10, 5)])
+    side_fn = dice.choice([TWENTIES, TENS, bl.SlidingWindows(20, 10), bl.GlobalWindows()])
+    main_fn = dice.choice([TENS, bl.SlidingWindows(10, 5)])
     plan = plan_of(
         main_fn,
         side_fn,
         dice.choice([0, 15]),
         dice.choice(["left", "inner"]),
-        side_trigger=dice.choice([DefaultTrigger(), Repeatedly(AfterCount(2))]),
+        side_trigger=dice.choice([bl.DefaultTrigger(), bl.Repeatedly(bl.AfterCount(2))]),
         side_allowed_lateness=dice.choice([None, 10]),
     )
     script, store = any_script(dice, side_fn), DictStore()
@@ -171,7 +169,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
         AdvanceWatermark(15),
         # Behind: [0, 10) is over, and waits for the end of [0, 20) all the same.
         Arrive((("bb", entry("east", 3, 5)),)),
-        Arrive((("a", owners(IntervalWindow(0, 20), ("ann", 5))),)),
+        Arrive((("a", owners(bl.IntervalWindow(0, 20), ("ann", 5))),)),
         AdvanceWatermark(20),
     )
     promised = []
@@ -189,11 +187,11 @@ def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window()
     assert run_in_shard(plan, waits, store) == []
     # A shard that is started anew goes on from there.
     assert run_in_shard(plan, (AdvanceWatermark(6, side=20),), store) == [
-        Output(0, "a", Pane(IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
+        Output(0, "a", Pane(bl.IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
     ]
     # It knows how far the owners are, whatever update comes first.
     assert run_in_shard(plan, (Arrive((("bb", entry("west", 4, 6)),)),), store) == [
-        Output(0, "bb", Pane(IntervalWindow(0, 10), (("west", 4), None), 6, NO_FIRING))
+        Output(0, "bb", Pane(bl.IntervalWindow(0, 10), (("west", 4), None), 6, NO_FIRING))
     ]
     assert store.blobs == {}
 
@@ -210,7 +208,7 @@ def test_state_that_was_saved_when_one_watermark_was_known_is_read_and_nothing_i
 
     assert run_in_shard(plan, (AdvanceWatermark(7, side=19),), store) == []
     assert run_in_shard(plan, (AdvanceWatermark(7, side=20),), store) == [
-        Output(0, "a", Pane(IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
+        Output(0, "a", Pane(bl.IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
     ]
 
 
@@ -218,7 +216,7 @@ def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> 
     plan, store = plan_of(), DictStore()
     script = (
         Arrive((("a", entry("east", 3, 15)), ("c", entry(None, None, 4)))),
-        Arrive((("a", owners(IntervalWindow(20, 40), ("ann", 5), ("bob", None))),)),
+        Arrive((("a", owners(bl.IntervalWindow(20, 40), ("ann", 5), ("bob", None))),)),
     )
 
     assert run_in_shard(plan, script, store) == []
@@ -256,9 +254,9 @@ def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> 
 def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
     plan, store = plan_of(), DictStore()
     script = (
-        Arrive((("a", entry("east", 3, 15)), ("a", owners(IntervalWindow(0, 20), ("ann", 5))))),
+        Arrive((("a", entry("east", 3, 15)), ("a", owners(bl.IntervalWindow(0, 20), ("ann", 5))))),
         AdvanceWatermark(20),
-        Arrive((("a", entry("west", 4, 15)), ("a", owners(IntervalWindow(0, 20), ("bob", 2))))),
+        Arrive((("a", entry("west", 4, 15)), ("a", owners(bl.IntervalWindow(0, 20), ("bob", 2))))),
     )
     effects = [((it.key,), it.effect) for it in run_in_shard(plan, script, store)]
 
@@ -271,13 +269,7 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
         "owner": "ann",
         "seats": 5,
     }
-    assert found["pane"] == {
-        "timing": "UNKNOWN",
-        "index": 0,
-        "nonspeculative_index": 0,
-        "is_first": True,
-        "is_last": True,
-    }
+    assert found["pane"] == NEVER_FIRED
     shown = [row["__beamlike"]["dropped"] for row in dropped]
     assert [(it["reason"], it["missed_ms"], it["element"]) for it in shown] == [
         ("expired", 1, '{"plate":"a","lane":"west","toll":4}'),
@@ -286,10 +278,10 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
     assert [(row["lane"], row["owner"], row["pane"]) for row in dropped] == [(None,) * 3] * 2
 
 
-class ByToll(FixedWindows):
+class ByToll(bl.FixedWindows):
     """Windows of ten, by a time that is divided by the toll."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return super().assign(timestamp // value[1], value)
 
 

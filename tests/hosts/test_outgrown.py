@@ -10,14 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.events import Element
 from beamlike.machine.input_clocks import HostWatermark
-from beamlike.model.combine import CombineFn, Count
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.model.combine import Count
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
@@ -55,7 +52,7 @@ def dropped(at: int, whole: int, error: str = TOO_MUCH, key: str = "k") -> tuple
 
 
 def test_a_row_that_makes_a_sum_too_much_is_dropped_and_the_window_goes_on() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "sum", "n"))
 
     both.step(table(Row(1, whole=MOST), Row(1, "b"), Row(12, whole=7)), watermark=0)
     second = both.step(table(Row(2, whole=1), Row(3, "b")), watermark=0)
@@ -73,7 +70,7 @@ def test_a_row_that_makes_a_sum_too_much_is_dropped_and_the_window_goes_on() -> 
 
 
 def test_rows_of_one_micro_batch_count_together_and_only_then_one_by_one() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "sum", "n"))
 
     fits = both.step(table(*(Row(1, whole=it) for it in (MOST, 1, -1))), watermark=0)
     fails = both.step(table(*(Row(2, "b", whole=it) for it in (MOST, 1, -1, 2))), watermark=0)
@@ -89,8 +86,8 @@ def test_rows_of_one_micro_batch_count_together_and_only_then_one_by_one() -> No
 
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
 def test_each_way_of_accumulating_drops_what_its_panes_cannot_hold(accumulation: str) -> None:
-    trigger = Repeatedly(AfterCount(1))
-    strategy = WindowingStrategy(FixedWindows(10), trigger, accumulation, **LATE_TOO)
+    trigger = bl.Repeatedly(bl.AfterCount(1))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), trigger, accumulation, **LATE_TOO)
     both = BothMachines(plan_of(strategy, "sum"))
 
     first = both.step(table(Row(1, whole=MOST)), watermark=0)
@@ -110,8 +107,8 @@ def test_each_way_of_accumulating_drops_what_its_panes_cannot_hold(accumulation:
 
 
 def test_a_clock_fires_what_was_left() -> None:
-    early = AfterWatermark(early=AfterProcessingTime(5), late=AfterCount(1))
-    strategy = WindowingStrategy(FixedWindows(10), early, "accumulating", **LATE_TOO)
+    early = bl.AfterWatermark(early=bl.AfterProcessingTime(5), late=bl.AfterCount(1))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), early, "accumulating", **LATE_TOO)
     both = BothMachines(plan_of(strategy, "sum"))
 
     both.step(table(Row(1, whole=MOST)), watermark=0, clock=100)
@@ -123,12 +120,10 @@ def test_a_clock_fires_what_was_left() -> None:
 
 
 def test_a_row_pays_only_in_the_windows_that_cannot_hold_it() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(SlidingWindows(10, 5)), "sum"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.SlidingWindows(10, 5)), "sum"))
 
     both.step(table(Row(1, whole=MOST)), watermark=-10)
-    out = both.step(table(Row(7, whole=1)), watermark=-10)
-
-    assert drops(out) == [dropped(7, 1)]
+    assert drops(both.step(table(Row(7, whole=1)), watermark=-10)) == [dropped(7, 1)]
     assert panes(both.step(watermark=20), "sum") == [
         ("k", -5, "ON_TIME", MOST),
         ("k", 0, "ON_TIME", MOST),
@@ -137,12 +132,10 @@ def test_a_row_pays_only_in_the_windows_that_cannot_hold_it() -> None:
 
 
 def test_sessions_that_would_merge_to_too_much_stay_apart() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(Sessions(10)), "sum", "n"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.Sessions(10)), "sum", "n"))
 
     both.step(table(Row(0, whole=MOST), Row(16, whole=1), Row(5, "b")), watermark=-10)
-    out = both.step(table(Row(8, whole=0), Row(12, "b")), watermark=-10)
-
-    assert drops(out) == [dropped(8, 0)]
+    assert drops(both.step(table(Row(8, whole=0), Row(12, "b")), watermark=-10)) == [dropped(8, 0)]
     assert panes(both.step(watermark=100), "sum", "n") == [
         ("b", 5, "ON_TIME", 2, 2),
         ("k", 0, "ON_TIME", MOST, 1),
@@ -151,7 +144,7 @@ def test_sessions_that_would_merge_to_too_much_stay_apart() -> None:
 
 
 def test_decimals_are_dropped_beyond_38_digits() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "money_sum", "richest"))
+    both = BothMachines(plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "money_sum", "richest"))
     nines = Decimal("9" * 36 + ".99")
 
     both.step(table(Row(1, money=nines)), watermark=0)
@@ -169,7 +162,7 @@ def test_decimals_are_dropped_beyond_38_digits() -> None:
 
 
 def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n", on_error="fail")
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "sum", "n", on_error="fail")
     both = BothMachines(plan)
     both.step(table(Row(1, whole=MOST), Row(1, "b")), watermark=0)
     before = dict(both.store.blobs)
@@ -188,7 +181,7 @@ def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> No
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])
 def test_early_combining_leaves_out_what_it_cannot_hold(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n", machine_name=machine)
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "sum", "n", machine_name=machine)
     rows = table(Row(1, whole=MOST), Row(2, whole=1), Row(3, whole=0), Row(3, "b"))
     rows = rows.append_column("hash", rows.column("bucket").cast(pa.int64()))
 
@@ -203,7 +196,7 @@ def test_early_combining_leaves_out_what_it_cannot_hold(machine: Any) -> None:
 
 
 def test_combined_rows_that_make_it_too_much_are_dropped_together() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), "sum", "n")
+    plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), "sum", "n")
     both = BothMachines(plan)
     both.step(table(Row(1, whole=MOST - 2)), watermark=0)
 
@@ -231,7 +224,7 @@ class _Unsaved(int):
         raise TypeError("it stays here")
 
 
-def plan_of_own(fn: CombineFn, columns: AccumulatorColumns, **more: Any) -> Plan:
+def plan_of_own(fn: bl.CombineFn, columns: AccumulatorColumns, **more: Any) -> Plan:
     whole = pa.int64()
     declared = columns.declared if isinstance(columns, CheckedColumn) else None
     user_made = UserMade("total", fn, pa.int32(), "int", declared)
@@ -242,7 +235,7 @@ def plan_of_own(fn: CombineFn, columns: AccumulatorColumns, **more: Any) -> Plan
     return Plan(STRATEGY, {"key": pa.string()}, {"whole": whole}, parts, 1, 4, **more)
 
 
-STRATEGY = WindowingStrategy(FixedWindows(10))
+STRATEGY = bl.WindowingStrategy(bl.FixedWindows(10))
 DECLARED = CheckedColumn("total", pa.int32(), "int")
 
 
@@ -282,7 +275,7 @@ def stepped(plan: Plan, *batches: pa.Table) -> list[dict[str, Any]]:
     ids=["declared", "pickled"],
 )
 def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
-    fn: CombineFn, columns: AccumulatorColumns, most: int, why: str
+    fn: bl.CombineFn, columns: AccumulatorColumns, most: int, why: str
 ) -> None:
     first, second = table(Row(1, whole=most), Row(1, "b")), table(Row(2, whole=1))
     batches = first, second, table(Row(3, whole=-3))
@@ -291,10 +284,7 @@ def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
     out = stepped(plan_of_own(fn, columns), *slim)
 
     assert drops(out) == [("failed", 2, '{"key":"k","whole":1}', 1, why)]
-    assert panes(out, "total", "n") == [
-        ("b", 0, "ON_TIME", 1, 1),
-        ("k", 0, "ON_TIME", most - 3, 2),
-    ]
+    assert panes(out, "total", "n") == [("b", 0, "ON_TIME", 1, 1), ("k", 0, "ON_TIME", most - 3, 2)]
     with pytest.raises(UserFunctionError, match=r"key \('k',\); mend the function"):
         stepped(plan_of_own(fn, columns, on_error="fail"), *slim)
 

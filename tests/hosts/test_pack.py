@@ -6,15 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.query import packer
 from beamlike.machine.events import Element
-from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.packing import Arrived, read_blobs
@@ -26,7 +22,7 @@ NUMBER = pa.int64()
 
 def plan_of(on_error: Any, **options: Any) -> Plan:
     return Plan(
-        WindowingStrategy(FixedWindows(10)),
+        bl.WindowingStrategy(bl.FixedWindows(10)),
         keys={"user": pa.string()},
         values={"v": NUMBER},
         parts=(Part("total", Sum(), 0, PlainColumn(NUMBER), NUMBER),),
@@ -62,10 +58,10 @@ def gap_of(value: tuple[int]) -> int:
 
 def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_without_a_watermark():
     plan = plan_of("drop")
-    batches = packer(plan, assign=Sessions(gap_of))(iter([rows(("joe", 4, 4), ("ann", 5, 5))]))
+    batches = packer(plan, assign=bl.Sessions(gap_of))(iter([rows(("joe", 4, 4), ("ann", 5, 5))]))
     arrived = read_blobs(blob for batch in batches for blob in batch.column("blob").to_pylist())
     (table,) = arrived.tables
-    assert list(arriving(plan, table)) == [(("joe",), Element((4,), 4, IntervalWindow(4, 14)))]
+    assert list(arriving(plan, table)) == [(("joe",), Element((4,), 4, bl.IntervalWindow(4, 14)))]
     (finished,) = arrived.finished
     (row,) = finished.to_pylist()
     assert row["user"] == "ann"
@@ -81,7 +77,7 @@ def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_witho
 
 
 def test_such_a_row_is_reported_with_its_key():
-    pack = packer(plan_of("fail"), assign=Sessions(gap_of))
+    pack = packer(plan_of("fail"), assign=bl.Sessions(gap_of))
     with pytest.raises(UserFunctionError) as error:
         list(pack(iter([rows(("joe", 4, 4), ("ann", 5, 5))])))
     assert str(error.value) == (
@@ -92,7 +88,7 @@ def test_such_a_row_is_reported_with_its_key():
     assert isinstance(error.value.__cause__, KeyError)
 
 
-def arrived_with(window_fn: WindowFn, machine: Any, batch: pa.RecordBatch) -> Arrived:
+def arrived_with(window_fn: bl.WindowFn, machine: Any, batch: pa.RecordBatch) -> Arrived:
     batches = packer(plan_of("drop", machine_name=machine), assign=window_fn)(iter([batch]))
     return read_blobs(blob for batch in batches for blob in batch.column("blob").to_pylist())
 
@@ -100,15 +96,15 @@ def arrived_with(window_fn: WindowFn, machine: Any, batch: pa.RecordBatch) -> Ar
 @pytest.mark.parametrize("machine", ["auto", "reference"])
 def test_the_input_s_own_window_function_gives_each_row_its_windows(machine: Any):
     batch = rows(("joe", 4, 7), ("ann", 5, 12), ("ann", 6, 16))
-    arrived = arrived_with(SlidingWindows(10, 5), machine, batch)
+    arrived = arrived_with(bl.SlidingWindows(10, 5), machine, batch)
     (table,) = arrived.tables
     assert list(arriving(plan_of("drop"), table)) == [
-        (("joe",), Element((4,), 7, IntervalWindow(5, 15))),
-        (("joe",), Element((4,), 7, IntervalWindow(0, 10))),
-        (("ann",), Element((5,), 12, IntervalWindow(10, 20))),
-        (("ann",), Element((5,), 12, IntervalWindow(5, 15))),
-        (("ann",), Element((6,), 16, IntervalWindow(15, 25))),
-        (("ann",), Element((6,), 16, IntervalWindow(10, 20))),
+        (("joe",), Element((4,), 7, bl.IntervalWindow(5, 15))),
+        (("joe",), Element((4,), 7, bl.IntervalWindow(0, 10))),
+        (("ann",), Element((5,), 12, bl.IntervalWindow(10, 20))),
+        (("ann",), Element((5,), 12, bl.IntervalWindow(5, 15))),
+        (("ann",), Element((6,), 16, bl.IntervalWindow(15, 25))),
+        (("ann",), Element((6,), 16, bl.IntervalWindow(10, 20))),
     ]
     assert arrived.finished == []
 
@@ -117,9 +113,9 @@ def test_the_input_s_own_window_function_gives_each_row_its_windows(machine: Any
 def test_a_row_beyond_the_input_s_calendar_is_dropped_alone(machine: Any):
     year_20000 = 568_971_820_800_000
     batch = rows(("joe", 4, 7), ("ann", 5, year_20000))
-    arrived = arrived_with(CalendarDays(1, "UTC"), machine, batch)
+    arrived = arrived_with(bl.CalendarDays(1, "UTC"), machine, batch)
     (table,) = arrived.tables
-    element = Element((4,), 7, IntervalWindow(0, 86_400_000))
+    element = Element((4,), 7, bl.IntervalWindow(0, 86_400_000))
     assert list(arriving(plan_of("drop"), table)) == [(("joe",), element)]
     (finished,) = arrived.finished
     (row,) = finished.to_pylist()

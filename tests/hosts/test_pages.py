@@ -218,8 +218,7 @@ class Query(RuleBasedStateMachine):
     def step(self, at: int, share: float, new: int, dice: Random) -> None:
         gone, come = self._any_change(at, share, new, dice)
         self._shards[at].step(gone, come)
-        kept = [number for number in self._expected[at] if number not in gone]
-        self._expected[at] = kept + come
+        self._expected[at] = [number for number in self._expected[at] if number not in gone] + come
 
     @rule(at=PLACES, share=st.sampled_from([0, 0.3, 1]), new=COUNTS, dice=st.randoms())
     def fail(self, at: int, share: float, new: int, dice: Random) -> None:
@@ -267,8 +266,7 @@ class Query(RuleBasedStateMachine):
         # What failed may come again, and what came of one shard may come of the other.
         first = self._next
         self._next += dice.choice([0, new])
-        come = [number for number in range(first, first + new) if number not in expected]
-        return gone, come
+        return gone, [number for number in range(first, first + new) if number not in expected]
 
 
 Query.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)

@@ -15,9 +15,7 @@ from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
 pytestmark = pytest.mark.usefixtures("another_worker")
 
 
-def test_a_worker_that_stepped_the_shard_reads_no_blob(
-    limit: Limit, another_worker: Worker
-) -> None:
+def test_a_worker_that_stepped_the_shard_reads_no_blob(limit: Limit, another_worker: Worker):
     limit("ALWAYS_REWRITTEN_ROWS", 0)
     shard = Shard(range(10))
     assert shard.read() == []
@@ -96,9 +94,7 @@ def test_of_two_shards_with_equal_bytes_one_may_change() -> None:
     assert (one.numbers, other.numbers) == (list(range(1, 11)), list(range(9)))
 
 
-def test_shards_of_which_only_some_blobs_are_equal_are_not_taken_for_each_other(
-    limit: Limit,
-) -> None:
+def test_shards_of_which_only_some_blobs_are_equal_are_not_taken_for_each_other(limit: Limit):
     limit("ALWAYS_REWRITTEN_ROWS", 0)
     limit("PAGE_BYTES", 10 * ROW)
     one, other = Shard(range(20)), Shard([*range(10), *range(30, 40)])

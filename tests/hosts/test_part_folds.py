@@ -168,8 +168,7 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     accumulators = fold.of(
         ElementsByWindow(values, np.arange(3), np.array([0, 2]), np.array([2, 1]))
     )
-    woken = fold.load(fold.save(accumulators))
-    assert fold.extract(woken).to_pylist() == [[3, None], [5]]
+    assert fold.extract(fold.load(fold.save(accumulators))).to_pylist() == [[3, None], [5]]
 
 
 class Own(Added):

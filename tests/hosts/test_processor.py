@@ -19,15 +19,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import Row
 
+import beamlike as bl
 from beamlike.errors import UserFunctionError, WindowError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.hosts.spark.query import packer
-from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Count, Sum
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterProcessingTime
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
@@ -155,7 +152,7 @@ class Query:
 class Queries:
     """The same query, stepped by each of the two machines."""
 
-    def __init__(self, strategy: WindowingStrategy, **options: Any) -> None:
+    def __init__(self, strategy: bl.WindowingStrategy, **options: Any) -> None:
         self.plan = Plan(
             strategy,
             keys={"user": pa.string()},
@@ -217,7 +214,7 @@ def _noting(found: list[str], machine: type[Any]) -> Any:
 
 
 def test_a_shard_with_rows_and_a_due_timer_steps_once_and_waits_for_the_next_watermark() -> None:
-    queries = Queries(WindowingStrategy(FixedWindows(10)))
+    queries = Queries(bl.WindowingStrategy(bl.FixedWindows(10)))
     shard, other = queries.plan.shard_ids
 
     assert queries.batch(Event("ann", 2, 3), watermark=0) == []
@@ -237,7 +234,7 @@ def test_a_shard_with_rows_and_a_due_timer_steps_once_and_waits_for_the_next_wat
 
 
 def test_rows_are_judged_by_the_watermark_that_their_micro_batch_begins_with() -> None:
-    queries = Queries(WindowingStrategy(FixedWindows(10)), on_error="drop")
+    queries = Queries(bl.WindowingStrategy(bl.FixedWindows(10)), on_error="drop")
     queries.batch(Event("ann", 2, 3), watermark=0)
 
     assert queries.batch(Event("ann", 4, 3), Event("ann", 6, 12), watermark=10) == [
@@ -248,7 +245,7 @@ def test_rows_are_judged_by_the_watermark_that_their_micro_batch_begins_with() -
 
 
 def test_a_micro_batch_without_rows_wakes_all_shards_by_their_timers() -> None:
-    queries = Queries(WindowingStrategy(FixedWindows(10), AfterProcessingTime(50)))
+    queries = Queries(bl.WindowingStrategy(bl.FixedWindows(10), bl.AfterProcessingTime(50)))
     shard, other = queries.plan.shard_ids
     queries.batch(Event("ann", 2, 3), Event("bob", 3, 4), watermark=1, clock=100)
 
@@ -265,7 +262,7 @@ def test_a_micro_batch_without_rows_wakes_all_shards_by_their_timers() -> None:
 
 
 def test_a_micro_batch_at_an_unmoved_watermark_leaves_one_timer() -> None:
-    queries = Queries(WindowingStrategy(FixedWindows(10)))
+    queries = Queries(bl.WindowingStrategy(bl.FixedWindows(10)))
     shard, other = queries.plan.shard_ids
     queries.batch(Event("ann", 2, 3), watermark=5)
 
@@ -278,14 +275,14 @@ def test_a_micro_batch_at_an_unmoved_watermark_leaves_one_timer() -> None:
 
 
 def why_beyond() -> str:
-    days = CalendarDays()
+    days = bl.CalendarDays()
     with pytest.raises(WindowError) as raised:
         days.assign(YEAR_20000)
     return f"{days}.assign raised WindowError: {raised.value}"
 
 
 def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(steps: list[str]):
-    queries = Queries(WindowingStrategy(CalendarDays()), on_error="drop")
+    queries = Queries(bl.WindowingStrategy(bl.CalendarDays()), on_error="drop")
     queries.batch(Event("ann", 2, 5), Event("cid", 4, 7), watermark=0)
     steps.clear()
 
@@ -314,7 +311,7 @@ def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(steps
 
 
 def test_an_element_beyond_the_calendar_may_end_the_query_and_nothing_has_happened() -> None:
-    queries = Queries(WindowingStrategy(CalendarDays()), on_error="fail")
+    queries = Queries(bl.WindowingStrategy(bl.CalendarDays()), on_error="fail")
     queries.batch(Event("ann", 2, 5), watermark=0)
 
     with pytest.raises(UserFunctionError) as raised:

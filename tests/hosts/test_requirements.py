@@ -17,13 +17,8 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, UnwiseSessionWarning
 from beamlike.hosts.failed_starts import ADVICE_WITHOUT_BEAMLIKE, advice_on
-from beamlike.hosts.spark.requirements import (
-    FILE_MANAGER,
-    PARTITIONS,
-    check_session,
-    notice_partitions,
-    ship_modules,
-)
+from beamlike.hosts.spark import requirements
+from beamlike.hosts.spark.requirements import FILE_MANAGER
 from beamlike.hosts.spark.session import ROCKSDB, STATE_STORE
 
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -79,7 +74,7 @@ class Session:
 
 def refusal(spark: Any, location: str = "") -> str:
     with pytest.raises(EnvironmentProblem) as refused:
-        check_session(spark, location)
+        requirements.check_session(spark, location)
     return str(refused.value)
 
 
@@ -109,7 +104,7 @@ def test_one_thing_needs_no_list() -> None:
 
 def test_a_session_of_4_1_without_ticks_needs_no_setting_for_them() -> None:
     session: Any = Session(version="4.1.4")
-    check_session(session)
+    requirements.check_session(session)
 
 
 def test_what_hadoop_was_started_with_is_outdone_by_a_setting_of_the_query() -> None:
@@ -117,7 +112,7 @@ def test_what_hadoop_was_started_with_is_outdone_by_a_setting_of_the_query() -> 
 
     assert refusal(Session(**hadoop)) == keeps_first(OF_HADOOP)
     mended: Any = Session(**hadoop, **{FILE_MANAGER: REPLACES})
-    check_session(mended)
+    requirements.check_session(mended)
 
 
 def python_refusal(program: str, more: str) -> str:
@@ -138,7 +133,7 @@ def test_a_python_that_only_workers_have_is_named(spark: SparkSession, tmp_path:
     )
     (tmp_path / "environment" / "bin").mkdir(parents=True)
     (tmp_path / "environment" / "bin" / "python").touch()
-    check_session(session)  # type: ignore[arg-type]
+    requirements.check_session(session)  # type: ignore[arg-type]
 
     install = (
         "; install it there, or before the session starts set spark.pyspark.python to one that the "
@@ -147,7 +142,7 @@ def test_a_python_that_only_workers_have_is_named(spark: SparkSession, tmp_path:
     for program in ("/nowhere/python", "python2.4"):
         session = Session(python=program, folder=str(tmp_path))
         assert refusal(session) == python_refusal(program, install)
-    check_session(Session(python=sys.executable, folder="/"))  # type: ignore[arg-type]
+    requirements.check_session(Session(python=sys.executable, folder="/"))  # type: ignore[arg-type]
 
 
 Setting = Callable[[str, str], None]
@@ -202,9 +197,9 @@ def test_a_query_and_a_pipeline_are_refused_for_all_reasons_and_run_once_they_ar
 
 
 def test_tasks_without_work_are_noticed_with_what_to_set() -> None:
-    session: Any = Session(**{PARTITIONS: "200"})
+    session: Any = Session(**{requirements.PARTITIONS: "200"})
     with pytest.warns(UnwiseSessionWarning) as caught:
-        notice_partitions(session, 8)
+        requirements.notice_partitions(session, 8)
 
     assert [(str(each.message), each.filename) for each in caught] == [
         (
@@ -219,15 +214,15 @@ def test_tasks_without_work_are_noticed_with_what_to_set() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for partitions, shards in (("200", 100), ("16", 1), ("64", 32)):
-            few: Any = Session(**{PARTITIONS: partitions})
-            notice_partitions(few, shards)
+            few: Any = Session(**{requirements.PARTITIONS: partitions})
+            requirements.notice_partitions(few, shards)
 
 
 @pytest.mark.spark
 def test_a_query_and_a_pipeline_with_200_partitions_are_warned_of_where_they_are_written(
     spark: SparkSession, setting: Setting, tmp_path: Path
 ) -> None:
-    setting(PARTITIONS, "200")
+    setting(requirements.PARTITIONS, "200")
 
     with pytest.warns(UnwiseSessionWarning, match="is 200, and a grouping with shards=2") as caught:
         counted(spark, tmp_path)
@@ -258,10 +253,10 @@ def test_what_came_by_py_files_is_there_where_a_query_is_planned(
     ):
         session: Any = Session(python=sys.executable, folder="/")
         session._sc.environment = dict(before)
-        ship_modules(session)
+        requirements.ship_modules(session)
         assert session._sc.environment == {"PYTHONPATH": after}
     connected: Any = Session()
-    ship_modules(connected)  # the server has files of its own
+    requirements.ship_modules(connected)  # the server has files of its own
 
 
 def test_a_worker_without_beamlike_is_told_apart() -> None:

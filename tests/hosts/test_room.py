@@ -7,12 +7,10 @@ import attrs
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import UnsupportedError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Max
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterCount, Repeatedly
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import ListColumn, PlainColumn
@@ -41,7 +39,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan_of(*parts: Part, machine: Any = "columnar", **options: Any) -> Plan:
-    strategy = WindowingStrategy(FixedWindows(100), **options)
+    strategy = bl.WindowingStrategy(bl.FixedWindows(100), **options)
     keys, values = {"user": TEXT}, {"v": TEXT}
     return Plan(strategy, keys, values, parts, shards=4, buckets=1, machine_name=machine)
 
@@ -129,7 +127,7 @@ def test_the_output_of_a_step_may_be_too_large(machine: Any) -> None:
     """A pane shows each value once more, which the limit of the state does not see."""
     parts = [attrs.evolve(LONGEST, name=f"n{index}") for index in range(9)]
     plan = plan_of(
-        *parts, machine=machine, trigger=Repeatedly(AfterCount(1)), accumulation="discarding"
+        *parts, machine=machine, trigger=bl.Repeatedly(bl.AfterCount(1)), accumulation="discarding"
     )
     problem = refused(plan, DictStore(), rows(["x" * 600]))
     assert problem.startswith(
@@ -189,8 +187,7 @@ def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(monkeypatch: 
         return step(shard, *args)
 
     monkeypatch.setattr(ColumnShard, "step", counted)
-    plan = attrs.evolve(plan_of(WORDS), buckets=8)
-    stepper, store = stepper_of(plan), DictStore()
+    stepper, store = stepper_of(attrs.evolve(plan_of(WORDS), buckets=8)), DictStore()
     stepper.step(store, ShardInput([many(20, "a", 40)], [HostWatermark(0)], 0), 3)
     stepper.step(store, ShardInput([many(20, "b", 40)], [HostWatermark(0)], 0), 3)
     stepper.step(store, ShardInput([many(20, "c", 40)], [HostWatermark(0)], 0), 3)

@@ -27,15 +27,7 @@ from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage, times_in_ms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.state_specs import (
-    BagStateSpec,
-    MapStateSpec,
-    OrderedListStateSpec,
-    ReadModifyWriteStateSpec,
-    SetStateSpec,
-    StateSpec,
-    TimerSpec,
-)
+from beamlike.model import state_specs
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive
 from tests.stateful.programs import Program, program_of
@@ -43,7 +35,9 @@ from tests.stateful.rows import run_as_rows, run_rows
 from tests.support.machines.in_shard import DictStore
 
 
-def specs(states: Iterable[StateSpec], timers: Iterable[TimerSpec] = ()) -> Specs:
+def specs(
+    states: Iterable[state_specs.StateSpec], timers: Iterable[state_specs.TimerSpec] = ()
+) -> Specs:
     words = ", ".join(sorted(state.words for state in states)) or "none"
     return Specs(words, ", ".join(sorted(timer.words for timer in timers)) or "none")
 
@@ -63,11 +57,11 @@ def test_each_kind_of_state_is_shown_by_its_values():
     any_value, number = PickleCoder(), VarIntCoder()
     known = specs(
         (
-            ReadModifyWriteStateSpec("last", any_value),
-            BagStateSpec("bag, of: all", FloatCoder()),
-            SetStateSpec("set", StrUtf8Coder()),
-            MapStateSpec("map", StrUtf8Coder(), number),
-            OrderedListStateSpec("ordered", any_value),
+            state_specs.ReadModifyWriteStateSpec("last", any_value),
+            state_specs.BagStateSpec("bag, of: all", FloatCoder()),
+            state_specs.SetStateSpec("set", StrUtf8Coder()),
+            state_specs.MapStateSpec("map", StrUtf8Coder(), number),
+            state_specs.OrderedListStateSpec("ordered", any_value),
         )
     )
     floats = tuple(map(FloatCoder().encode, (0.5, 2.0)))
@@ -94,7 +88,7 @@ def test_each_kind_of_state_is_shown_by_its_values():
 
 
 def test_timers_are_shown_in_the_order_in_which_they_fire():
-    known = specs((), (TimerSpec("quiet"), TimerSpec("real", "REAL_TIME")))
+    known = specs((), (state_specs.TimerSpec("quiet"), state_specs.TimerSpec("real", "REAL_TIME")))
     timers = {("real", "b"): (3, 9), ("quiet", ""): (8, None), ("quiet", "a"): (7, 5)}
     assert known.read(saved(timers=timers)) == SavedFunction(
         (),
@@ -171,8 +165,7 @@ def at_rest(program: Program) -> SavedStage:
 
 def stage_of(store: DictStore) -> SavedStage:
     assert store.index is not None
-    shard = SavedShard.of(0, 0, {-1: store.index, **store.blobs})
-    return SavedStage("visits", 0, (shard,))
+    return SavedStage("visits", 0, (SavedShard.of(0, 0, {-1: store.index, **store.blobs}),))
 
 
 @pytest.mark.parametrize("number", range(40))

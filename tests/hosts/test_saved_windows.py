@@ -114,8 +114,7 @@ def test_triggers_that_beam_does_not_have_are_reported_likewise(seed: int) -> No
     random = Random(seed)
     # What a distance is measured from rests as a pickle, which nobody opens for this.
     own = [kind for kind in OWN_TRIGGERS if kind is not AfterDelta]
-    trigger = any_trigger(random, 3, (*TRIGGERS, *own * 3))
-    strategy = any_strategy(random, trigger=trigger)
+    strategy = any_strategy(random, trigger=any_trigger(random, 3, (*TRIGGERS, *own * 3)))
     script = any_script(random, to_infinity=False)
 
     assert rows_of_stage(at_rest(strategy, script)) == remembered(strategy, script)

@@ -7,6 +7,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import StateError
@@ -16,10 +17,7 @@ from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage, times_in_ms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark, Trigger
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.plan import number_of_shard, spread_shards
 from beamlike.runtime.script import Arrive
@@ -33,10 +31,10 @@ ONE = (Arrive((("ann", Element(1, 0)),)),)
 
 
 def blobs_of(
-    trigger: Trigger, lateness: int, clock: int = 0, watermark: int = MIN_TIMESTAMP
+    trigger: bl.Trigger, lateness: int, clock: int = 0, watermark: int = MIN_TIMESTAMP
 ) -> dict[int, bytes]:
     """A shard with one window, after a last step at this clock and watermark."""
-    strategy = WindowingStrategy(FixedWindows(MINUTE), trigger, "accumulating", lateness)
+    strategy = bl.WindowingStrategy(bl.FixedWindows(MINUTE), trigger, "accumulating", lateness)
     _, store = run_in_shard(
         strategy, "count", [ONE, (AdvanceClock(clock), AdvanceWatermark(watermark))]
     )
@@ -55,8 +53,8 @@ def waits_for(state: SavedState) -> list[str]:
     return [view.waits_for for view in map(stage.trigger_of, rows) if view is not None]
 
 
-def early(count: int) -> Trigger:
-    return AfterWatermark(early=AfterCount(count))
+def early(count: int) -> bl.Trigger:
+    return bl.AfterWatermark(early=bl.AfterCount(count))
 
 
 @pytest.mark.parametrize("last_first", [False, True])
@@ -87,7 +85,7 @@ def test_the_numbers_of_shards_are_those_of_their_ids() -> None:
 def test_a_window_that_has_come_out_stays_for_its_lateness_however_long_that_is(
     lateness: int, due: int | None
 ) -> None:
-    blobs = blobs_of(AfterWatermark(late=AfterCount(1)), lateness, watermark=2 * MINUTE)
+    blobs = blobs_of(bl.AfterWatermark(late=bl.AfterCount(1)), lateness, watermark=2 * MINUTE)
 
     (stage,) = state_of(SavedShard.of(0, 0, blobs)).stages
 
@@ -171,7 +169,7 @@ def test_a_source_that_was_drained_has_heard_of_a_time_past_the_end_of_time() ->
 
 
 def test_shards_of_different_rows_are_no_grouping() -> None:
-    _, store = run_in_shard(WindowingStrategy(FixedWindows(MINUTE)), "list", [ONE])
+    _, store = run_in_shard(bl.WindowingStrategy(bl.FixedWindows(MINUTE)), "list", [ONE])
     assert store.index is not None
     other = SavedShard.of(1, 0, {-1: store.index, **store.blobs})
 

@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.hosts.spark.session import (
-    AVAILABLE_NOW_WRAPPER,
-    available_now_problem,
-    check_environment,
-    java_version,
-    local_session,
-    refuse,
-)
+from beamlike.hosts.spark import session
 from beamlike.hosts.spark.ticks import ticks
 
 
@@ -30,7 +23,7 @@ def fake_java(folder: Path, report: str) -> Path:
 
 def refusal() -> str:
     with pytest.raises(EnvironmentProblem) as problem:
-        check_environment()
+        session.check_environment()
     return str(problem.value)
 
 
@@ -68,7 +61,7 @@ def test_a_session_is_not_even_tried_without_java(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
 
     with pytest.raises(EnvironmentProblem):
-        local_session()
+        session.local_session()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +76,7 @@ def test_a_session_is_not_even_tried_without_java(monkeypatch: pytest.MonkeyPatc
 def test_the_version_of_java_is_read_in_its_old_and_its_new_form(
     tmp_path: Path, report: str, version: int | None
 ) -> None:
-    assert java_version(str(fake_java(tmp_path / "bin", report))) == version
+    assert session.java_version(str(fake_java(tmp_path / "bin", report))) == version
 
 
 def test_a_java_whose_version_cannot_be_read_is_tried(
@@ -92,9 +85,9 @@ def test_a_java_whose_version_cannot_be_read_is_tried(
     fake_java(tmp_path / "bin", "a toaster")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
 
-    check_environment()  # not refused: Spark will say what is wrong with it, if anything
+    session.check_environment()  # not refused: Spark will say what is wrong with it, if anything
 
-    assert java_version(str(tmp_path / "nothing")) is None
+    assert session.java_version(str(tmp_path / "nothing")) is None
 
 
 def test_an_old_pyspark_is_refused_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -115,7 +108,7 @@ class SparkOfVersion:
 
 
 def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
-    for settings in ({}, {AVAILABLE_NOW_WRAPPER: "false"}):
+    for settings in ({}, {session.AVAILABLE_NOW_WRAPPER: "false"}):
         old: Any = SparkOfVersion("4.1.2", **settings)
         with pytest.raises(EnvironmentProblem) as refused:
             ticks(old, 1000)
@@ -129,19 +122,19 @@ def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
         )
 
     fit: list[Any] = [
-        SparkOfVersion("4.1.2", **{AVAILABLE_NOW_WRAPPER: "true"}),
+        SparkOfVersion("4.1.2", **{session.AVAILABLE_NOW_WRAPPER: "true"}),
         SparkOfVersion("4.2.0"),
         SparkOfVersion("4.10.0.dev1"),
     ]
     for spark in fit:
-        refuse(available_now_problem(spark))
+        session.refuse(session.available_now_problem(spark))
 
 
 def test_beside_a_session_of_spark_connect_it_says_what_to_use(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
 
     with pytest.raises(EnvironmentProblem) as problem:
-        local_session()
+        session.local_session()
 
     assert str(problem.value) == (
         "local_session starts Spark in this process, which has a session of Spark Connect; use "
@@ -154,9 +147,9 @@ def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_
     setting = "spark.sql.session.timeZone"
     zone = spark.conf.get(setting)
 
-    assert local_session(conf={setting: zone}).conf.get(setting) == zone
+    assert session.local_session(conf={setting: zone}).conf.get(setting) == zone
     with pytest.raises(EnvironmentProblem) as problem:
-        local_session(packages=["org.example:connector:1.0"])
+        session.local_session(packages=["org.example:connector:1.0"])
 
     assert str(problem.value) == (
         "local_session: Spark runs already, with spark.jars.packages = None, and takes "

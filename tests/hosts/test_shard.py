@@ -8,21 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import StateError, UnsupportedError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
 from beamlike.runtime.memory import run_in_memory
@@ -35,7 +26,7 @@ from tests.support.machines.shard_of_numbers import CountingStore
 from tests.support.refusals import refusal
 
 
-def plan_of(strategy: WindowingStrategy, buckets: int = 3) -> Plan:
+def plan_of(strategy: bl.WindowingStrategy, buckets: int = 3) -> Plan:
     """Every kind of accumulator column at once."""
     number = pa.int64()
     return Plan(
@@ -86,8 +77,8 @@ def run_in_shard(plan: Plan, script: Script, store: CountingStore) -> list[Outpu
 
 
 def test_only_what_a_strategy_needs_has_a_column() -> None:
-    plain = StateLayout(plan_of(WindowingStrategy(Sessions(10)))).schema.names
-    counted = WindowingStrategy(Sessions(10, max_elements=3), accumulation="retracting")
+    plain = StateLayout(plan_of(bl.WindowingStrategy(bl.Sessions(10)))).schema.names
+    counted = bl.WindowingStrategy(bl.Sessions(10, max_elements=3), accumulation="retracting")
     assert set(StateLayout(plan_of(counted)).schema.names) - set(plain) == {
         "unretracted_panes",
         "size",
@@ -95,8 +86,8 @@ def test_only_what_a_strategy_needs_has_a_column() -> None:
 
 
 def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
-    touching = plan_of(WindowingStrategy(Sessions(10, merge_touching=True)))
-    apart = plan_of(WindowingStrategy(Sessions(10)))
+    touching = plan_of(bl.WindowingStrategy(bl.Sessions(10, merge_touching=True)))
+    apart = plan_of(bl.WindowingStrategy(bl.Sessions(10)))
     with pytest.raises(StateError, match="merge_touching=True"):
         apart.check_identity(touching.identity)
     with pytest.raises(StateError, match="merge_touching=True"):
@@ -107,7 +98,7 @@ def pane_values(outputs: list[Output]) -> list[Any]:
     return [(o.step, o.key, o.effect.value[:2]) for o in outputs if isinstance(o.effect, Pane)]
 
 
-MINUTES = FixedWindows("1 minute")
+MINUTES = bl.FixedWindows("1 minute")
 
 
 def element(value: int, timestamp: int) -> Element:
@@ -122,7 +113,7 @@ def test_state_is_gone_when_the_last_window_is() -> None:
         AdvanceWatermark(120_000),
     )
 
-    outputs = run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
+    outputs = run_in_shard(plan_of(bl.WindowingStrategy(MINUTES)), script, store)
 
     assert pane_values(outputs) == [(1, "ann", (1, 1)), (2, "bob", (1, 2))]
     assert store.blobs == {}
@@ -137,13 +128,13 @@ def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
         Arrive((("bob", element(2, 70_000)),)),
     )
 
-    run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
+    run_in_shard(plan_of(bl.WindowingStrategy(MINUTES)), script, store)
 
     assert len(store.reads) == 0
 
 
 def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
-    plan, store = plan_of(WindowingStrategy(MINUTES)), CountingStore()
+    plan, store = plan_of(bl.WindowingStrategy(MINUTES)), CountingStore()
     run_in_shard(plan, (AdvanceWatermark(60_000),), store)
     late = Arrive((("ann", element(1, 5)),))
 
@@ -153,7 +144,7 @@ def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
 
 
 def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> None:
-    plan, store = plan_of(WindowingStrategy(MINUTES)), CountingStore()
+    plan, store = plan_of(bl.WindowingStrategy(MINUTES)), CountingStore()
     early = Arrive((("ann", element(1, 5)),))
 
     effects = (
@@ -166,10 +157,11 @@ def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> Non
 
 
 def test_all_of_a_key_s_state_survives_as_bytes() -> None:
-    trigger = AfterWatermark(
-        early=OrFinally(Repeatedly(AfterProcessingTime(10)), AfterCount(5)), late=AfterCount(2)
+    trigger = bl.AfterWatermark(
+        early=bl.OrFinally(bl.Repeatedly(bl.AfterProcessingTime(10)), bl.AfterCount(5)),
+        late=bl.AfterCount(2),
     )
-    strategy = WindowingStrategy(Sessions(10), trigger, "accumulating", 100, "earliest")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), trigger, "accumulating", 100, "earliest")
     script = (
         Arrive((("ann", element(1, 3)), ("ann", element(2, 40)))),
         AdvanceClock(11),
@@ -238,8 +230,8 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
 
 def test_state_of_another_windowing_is_refused_by_name() -> None:
     store = CountingStore()
-    run_in_shard(plan_of(WindowingStrategy(MINUTES)), (AdvanceWatermark(0),), store)
-    changed = plan_of(WindowingStrategy(FixedWindows("1 hour"), allowed_lateness="1 minute"))
+    run_in_shard(plan_of(bl.WindowingStrategy(MINUTES)), (AdvanceWatermark(0),), store)
+    changed = plan_of(bl.WindowingStrategy(bl.FixedWindows("1 hour"), allowed_lateness="1 minute"))
 
     assert refusal(StateError, lambda: Index.load(changed, store)) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
@@ -250,12 +242,12 @@ def test_state_of_another_windowing_is_refused_by_name() -> None:
 
 
 def test_a_trigger_too_large_for_the_layout_is_refused() -> None:
-    trigger: Any = AfterCount(1)
+    trigger: Any = bl.AfterCount(1)
     for _ in range(62):
-        trigger = Repeatedly(trigger)
+        trigger = bl.Repeatedly(trigger)
 
     with pytest.raises(UnsupportedError, match="the trigger has 63 nodes"):
-        Shard(plan_of(WindowingStrategy(MINUTES, trigger)))
+        Shard(plan_of(bl.WindowingStrategy(MINUTES, trigger)))
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8, 16])

@@ -129,8 +129,7 @@ class Stage:
             rows = self._run(fanout, self._groups, rows, clock)
         shards = Deferred(GroupProcessor(ShardWork(plan)), blobs_of)
         out = self._run(shards, self._shards, rows, clock)
-        blobs = [row.blob for row in out if row.blob is not None]
-        return unpacked(plan, blobs)
+        return unpacked(plan, [row.blob for row in out if row.blob is not None])
 
     def _run(
         self, deferred: Deferred, saved: dict[int, Saved], rows: list[Row], clock: int

@@ -7,15 +7,7 @@ from functools import partial
 
 import pytest
 
-from beamlike.errors import (
-    BeamlikeError,
-    InputRowError,
-    StateError,
-    TooManyFailuresError,
-    TransformError,
-    UserFunctionError,
-    because_of,
-)
+from beamlike import errors
 from beamlike.hosts.spark.worker_errors import as_raised, reporting
 
 
@@ -70,11 +62,11 @@ def restored(error: BaseException) -> BaseException:
     return raised.value
 
 
-def user_error(cause: BaseException, key: str | None = "'a'") -> UserFunctionError:
-    error = UserFunctionError(
+def user_error(cause: BaseException, key: str | None = "'a'") -> errors.UserFunctionError:
+    error = errors.UserFunctionError(
         "Sum().add", f"{type(cause).__name__}: {cause}", "3 elements together", key
     )
-    return because_of(error, outer(cause))
+    return errors.because_of(error, outer(cause))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +79,7 @@ def test_an_error_of_a_function_comes_back_with_its_type_its_words_and_its_frame
     cause = raised()
     error = user_error(cause, key)
     back = restored(error)
-    assert isinstance(back, UserFunctionError)
+    assert isinstance(back, errors.UserFunctionError)
     assert str(back) == str(error)
     assert (back.function, back.problem, back.place, back.key) == (
         error.function,
@@ -127,7 +119,7 @@ def test_the_text_is_the_error_the_users_frames_and_the_cause() -> None:
 def test_it_may_begin_in_the_middle_of_a_line() -> None:
     # Batch jobs have it on a line of its own, streaming queries do not.
     text = sent(user_error(ValueError("x")), before="")
-    with pytest.raises(UserFunctionError) as raised, as_raised():
+    with pytest.raises(errors.UserFunctionError) as raised, as_raised():
         raise RuntimeError(text)
     assert isinstance(raised.value.__cause__, ValueError)
 
@@ -135,33 +127,35 @@ def test_it_may_begin_in_the_middle_of_a_line() -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        InputRowError("3 row(s) cannot be grouped"),
-        StateError("the state\nis of another query"),
-        TransformError("Map(f)", "ValueError: x", "'1' at 12:00"),
+        errors.InputRowError("3 row(s) cannot be grouped"),
+        errors.StateError("the state\nis of another query"),
+        errors.TransformError("Map(f)", "ValueError: x", "'1' at 12:00"),
     ],
 )
-def test_errors_without_a_cause_come_back_as_they_were(error: BeamlikeError) -> None:
+def test_errors_without_a_cause_come_back_as_they_were(error: errors.BeamlikeError) -> None:
     back = restored(error)
     assert (type(back), str(back)) == (type(error), str(error))
 
 
 def test_one_that_needs_more_than_a_text_comes_back_with_its_words() -> None:
-    error = because_of(
-        TooManyFailuresError("sums", 20, 20, "elements", 0.9, "f raised KeyError: 1"),
+    error = errors.because_of(
+        errors.TooManyFailuresError("sums", 20, 20, "elements", 0.9, "f raised KeyError: 1"),
         outer(KeyError(1)),
     )
     back = restored(error)
-    assert isinstance(back, TooManyFailuresError)
+    assert isinstance(back, errors.TooManyFailuresError)
     assert str(back) == str(error)
     assert isinstance(back.__cause__, KeyError)
 
 
 @pytest.mark.parametrize("label", ["not ascii: \ud83d", "a\0b", "a" * 10**6])
 def test_no_text_makes_spark_wait(label: str) -> None:
-    text = sent(TransformError(label, "ValueError: x", "'1'"))
+    text = sent(errors.TransformError(label, "ValueError: x", "'1'"))
     assert len(text) < 6_000
     assert "\0" not in text
-    assert isinstance(restored(TransformError(label, "ValueError: x", "'1'")), TransformError)
+    assert isinstance(
+        restored(errors.TransformError(label, "ValueError: x", "'1'")), errors.TransformError
+    )
 
 
 def test_what_is_no_error_of_beamlike_keeps_its_traceback_and_its_type() -> None:

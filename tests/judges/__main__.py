@@ -5,7 +5,6 @@ express, and random ones. What differs is printed, unless it was decided what it
 cannot run on this machine is named with the reason.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from tests.judges.building import NotHere, cache_folder
 from tests.judges.engines import ENGINES
 from tests.judges.judging import Outcome, judge_engine
 from tests.judges.page import keep, write_page
+from tests.support.commands import command_parser
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "pages" / "engines.md"
@@ -22,7 +22,7 @@ PAGE = HERE.parents[1] / "docs" / "pages" / "engines.md"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0: no engine differs in a way about which nothing was decided."""
-    parser = argparse.ArgumentParser(prog="python -m tests.judges", description=__doc__)
+    parser = command_parser("tests.judges", __doc__)
     parser.add_argument("engines", nargs="*", metavar="engine", help=f"of {', '.join(ENGINES)}")
     parser.add_argument("--random", type=int, default=1000, help="random scenarios for each (1000)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")

@@ -36,16 +36,7 @@ def cache_folder(chosen: str | None = None) -> Path:
 
 
 def run(command: Sequence[str | Path], what: str, seconds: float) -> str:
-    """The output of a command.
-
-    Args:
-        command: The program and its arguments.
-        what: What it does, for the error.
-        seconds: How long it may take.
-
-    Raises:
-        NotHere: It fails, or takes longer; with its last lines.
-    """
+    """The output of a command."""
     try:
         ran = subprocess.run(
             command,
@@ -64,15 +55,7 @@ def run(command: Sequence[str | Path], what: str, seconds: float) -> str:
 
 
 def class_path(source: Path, cache: Path) -> str:
-    """The class path of an adapter in Java, whose classes are compiled where the source is another.
-
-    Args:
-        source: Its folder, with a ``pom.xml`` and the sources.
-        cache: Where jars' names and classes are kept.
-
-    Raises:
-        NotHere: There is no Maven or no compiler, or one of them fails.
-    """
+    """The class path of an adapter in Java, compiled anew where the source changed."""
     for program in ("mvn", "java", "javac"):
         if shutil.which(program) is None:
             raise NotHere(f"{program} is not installed")
@@ -119,17 +102,12 @@ class Requirement:
 
 
 def environment(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
-    """The Python of an environment that has these; made if there is none.
-
-    Raises:
-        NotHere: They cannot be installed.
-    """
+    """The Python of an environment that has these; made if there is none."""
     folder = _folder(name, needed, cache)
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         venv.create(folder, with_pip=True, clear=True)
-        command = [python, "-m", "pip", "install", "--quiet", *map(str, needed)]
-        run(command, f"pip for {name}", 1200)
+        run([python, "-m", "pip", "install", "--quiet", *map(str, needed)], f"pip for {name}", 1200)
         complete.touch()
     return python
 

@@ -39,19 +39,11 @@ class Engine:
         return 2 if self.dialect in (None, "flink") else 1
 
     def command(self, cache: Path) -> list[str | Path]:
-        """The program and its first arguments; what it needs is installed and built.
-
-        Raises:
-            NotHere: It cannot run on this machine.
-        """
+        """The program and its first arguments; what it needs is installed and built."""
         raise NotImplementedError
 
     def play(self, files: Sequence[Path], results: Path, cache: Path, seconds: float) -> None:
-        """Play files, and write the results.
-
-        Raises:
-            NotHere: It cannot run on this machine, or takes longer.
-        """
+        """Play files, and write the results."""
         command = self.command(cache)
         run([*command, results, *files], self.title, seconds)
 

@@ -19,12 +19,7 @@ _NEVER: Final = -(10**15)
 def rows_of_operator(
     document: Mapping[str, Any], accidents: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The rows that come out of a case in event time.
-
-    Args:
-        document: The case.
-        accidents: Which of Flink's are played.
-    """
+    """The rows that come out of a case in event time."""
     rows: list[dict[str, Any]] = []
     operators: dict[str, _Key] = {}
     watermark = _NEVER

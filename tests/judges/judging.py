@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from tests.conformance.beamlike_conformance import verdicts
 from tests.conformance.beamlike_conformance.rules import RULES, rules_of
 from tests.conformance.beamlike_conformance.scenarios import (
     DialectCase,
@@ -17,14 +18,6 @@ from tests.conformance.beamlike_conformance.scenarios import (
     load_scenarios,
 )
 from tests.conformance.beamlike_conformance.schema import read_json
-from tests.conformance.beamlike_conformance.verdicts import (
-    AS_EXPECTED,
-    UNSUPPORTED,
-    Verdict,
-    judge,
-    judge_case,
-    read_results,
-)
 from tests.judges.decision import Decision
 from tests.judges.decisions import accidents_of, decisions_of, scenario_inside, turns_on
 from tests.judges.engines import Engine
@@ -39,18 +32,18 @@ from tests.judges.rules import RuleJudged, judge_rule, load_rules
 class Judged:
     """A verdict, and what was decided about it if the engine differs."""
 
-    verdict: Verdict
+    verdict: verdicts.Verdict
     decisions: tuple[Decision, ...] = ()
 
     @property
     def agrees(self) -> bool:
         """Whether the engine gives out what is expected."""
-        return self.verdict.word == AS_EXPECTED
+        return self.verdict.word == verdicts.AS_EXPECTED
 
     @property
     def is_open(self) -> bool:
         """Whether the engine differs and nothing was decided about it."""
-        return not self.agrees and self.verdict.word != UNSUPPORTED and not self.decisions
+        return not self.agrees and self.verdict.word != verdicts.UNSUPPORTED and not self.decisions
 
 
 @attrs.frozen
@@ -83,7 +76,7 @@ class Outcome:
                 judged
                 for judged in self.corpus
                 if isinstance(judged.verdict.scenario, Scenario)
-                and judged.verdict.word != UNSUPPORTED
+                and judged.verdict.word != verdicts.UNSUPPORTED
                 and rule in rules_of(judged.verdict.scenario)
             ]
             if shown:
@@ -95,7 +88,7 @@ class Outcome:
         return Counter(
             judged.verdict.details[0]
             for judged in self.corpus
-            if judged.verdict.word == UNSUPPORTED
+            if judged.verdict.word == verdicts.UNSUPPORTED
         )
 
     def decided(self) -> Iterator[tuple[Decision, list[str], int]]:
@@ -124,18 +117,7 @@ def _length(judged: Judged) -> int:
 def judge_engine(
     engine: Engine, cache: Path, *, count: int, seed: int, seconds: float = 3600
 ) -> Outcome:
-    """Play all scenarios and some random ones on an engine, and compare.
-
-    Args:
-        engine: Which.
-        cache: Where what it needs is installed.
-        count: How many random scenarios.
-        seed: Which ones.
-        seconds: How long it may take.
-
-    Raises:
-        NotHere: It cannot run on this machine, or takes longer.
-    """
+    """Play all scenarios and some random ones on an engine, and compare."""
     with TemporaryDirectory(prefix="judges-") as home:
         corpus, drawn = Path(home, "corpus.json"), Path(home, "random.json")
         results, asked = Path(home, "results.json"), Path(home, "questions.json")
@@ -149,7 +131,7 @@ def judge_engine(
         drawn.write_text(json.dumps(drawn_documents), encoding="utf-8")
         engine.play([corpus, asked, drawn], results, cache, seconds)
         document = read_json(results.read_text(encoding="utf-8"), engine.name)
-        answers = read_results(document, engine.name)
+        answers = verdicts.read_results(document, engine.name)
         random: Sequence[Scenario | DialectCase] = ()
         if drawn_documents:
             random = load_cases([drawn]) if engine.dialect else load_scenarios([drawn])
@@ -188,10 +170,10 @@ def _judge(
 ) -> Judged:
     answer = answers.get(scenario.id)
     if isinstance(scenario, DialectCase):
-        verdict = judge_case(scenario, answer)
+        verdict = verdicts.judge_case(scenario, answer)
     else:
-        verdict = judge(scenario, answer)
-    if verdict.word in (AS_EXPECTED, UNSUPPORTED) or answer is None:
+        verdict = verdicts.judge(scenario, answer)
+    if verdict.word in (verdicts.AS_EXPECTED, verdicts.UNSUPPORTED) or answer is None:
         return Judged(verdict)
     inside = answers.get(f"{scenario.id}_inside")
     return Judged(verdict, decisions_of(engine.name, scenario, answer, inside))

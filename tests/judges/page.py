@@ -19,12 +19,7 @@ _SHOWN: Final = 6
 
 
 def keep(outcome: Outcome, latest: Path) -> None:
-    """Put an engine's outcome beside those of the others.
-
-    Args:
-        outcome: What the engine did.
-        latest: The file with the last outcome of each engine.
-    """
+    """Put an engine's outcome beside those of the others."""
     kept = json.loads(latest.read_text(encoding="utf-8")) if latest.exists() else {}
     kept[outcome.engine.name] = {
         "version": outcome.version,
@@ -76,12 +71,7 @@ def _counts(outcome: Outcome, which: str) -> dict[str, int]:
 
 
 def write_page(latest: Path, page: Path) -> None:
-    """Write the page and its pictures from what is kept.
-
-    Args:
-        latest: The file with the last outcome of each engine.
-        page: The page.
-    """
+    """Write the page and its pictures from what is kept."""
     kept = json.loads(latest.read_text(encoding="utf-8"))
     page.write_text(page_text(kept), encoding="utf-8")
     for name, text in pictures(kept).items():

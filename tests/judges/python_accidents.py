@@ -9,15 +9,13 @@ from typing import Any, Final
 
 import attrs
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, Item
 from beamlike.machine.reference import composites, emission, late, leaves, step
 from beamlike.machine.reference.context import Arrival, StepContext
 from beamlike.machine.reference.running import Now, TriggerNode
 from beamlike.machine.reference.state import TriggerState
-from beamlike.model.options import TimestampCombiner
-from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.model.windows import Window, bounds
 
 EXPIRY: Final = "python expiry"
 """Nothing happens as a window expires but what the trigger wants."""
@@ -63,14 +61,14 @@ def _timers_at_end(trigger: TriggerNode) -> int:
     return sum(isinstance(node, waiting) for node in trigger.walk())
 
 
-def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> bool:
+def _wants_empty(strategy: bl.WindowingStrategy, timing: bl.Timing, is_last: bool) -> bool:
     return True
 
 
 # -- one tick more -----------------------------------------------------------------------------
 
 
-def _deadline_a_tick_later(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
+def _deadline_a_tick_later(strategy: bl.WindowingStrategy, window: Window, timestamp: int) -> int:
     return strategy.expiry(window) + 1
 
 
@@ -101,7 +99,7 @@ def _hold_of_late_elements(
     self: StepContext, window: Window, held: int | None, arrived: Iterable[Item]
 ) -> int | None:
     combiner = self.strategy.timestamp_combiner
-    if combiner is TimestampCombiner.END_OF_WINDOW:
+    if combiner is bl.TimestampCombiner.END_OF_WINDOW:
         # OutputAtEndOfWindowImpl.merge looks at none of them.
         return window.max_timestamp
     times = [element.timestamp for element in arrived]
@@ -118,22 +116,22 @@ class _Cause:
 
 
 def _pane_by_its_cause(
-    previous: PaneInfo | None, *, window_is_over: bool, output_moved_on: bool, is_last: bool
-) -> PaneInfo:
+    previous: bl.PaneInfo | None, *, window_is_over: bool, output_moved_on: bool, is_last: bool
+) -> bl.PaneInfo:
     index = 0 if previous is None else previous.index + 1
     counted = 0
     if previous is not None and previous.nonspeculative_index >= 0:
         counted = previous.nonspeculative_index + 1
     is_over = window_is_over if _Cause.by_timer else output_moved_on
     if not is_over:
-        return _pane(Timing.EARLY, index, counted or -1, is_last)
+        return _pane(bl.Timing.EARLY, index, counted or -1, is_last)
     is_on_time = _Cause.by_timer and counted == 0
-    timing = Timing.ON_TIME if is_on_time else Timing.LATE
+    timing = bl.Timing.ON_TIME if is_on_time else bl.Timing.LATE
     return _pane(timing, index, counted, is_last)
 
 
-def _pane(timing: Timing, index: int, nonspeculative_index: int, is_last: bool) -> PaneInfo:
-    return PaneInfo(
+def _pane(timing: bl.Timing, index: int, nonspeculative_index: int, is_last: bool) -> bl.PaneInfo:
+    return bl.PaneInfo(
         timing=timing,
         index=index,
         nonspeculative_index=nonspeculative_index,
@@ -217,9 +215,9 @@ def _merge_with_closed(work: StepContext, arrivals: list[Arrival]) -> dict[Windo
     closed = {
         window: state
         for window, state in work.windows.items()
-        if state.closed and isinstance(window, IntervalWindow)
+        if state.closed and isinstance(window, bl.IntervalWindow)
     }
-    arriving = {window for window, _ in arrivals if isinstance(window, IntervalWindow)}
+    arriving = {window for window, _ in arrivals if isinstance(window, bl.IntervalWindow)}
     home: dict[Window, Window] = {}
     for merge in window_fn.merge(iter({*work.live(), *closed, *arriving})):
         joined = [closed[window] for window in merge.sources if window in closed]

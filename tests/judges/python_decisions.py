@@ -6,18 +6,8 @@ machine that gives out exactly what Beam Python does. Lines are those of release
 
 from typing import Final
 
+from tests.judges import python_accidents
 from tests.judges.decision import Decision
-from tests.judges.python_accidents import (
-    ALL_KEYS,
-    CLOCK,
-    COMPOSITES,
-    EXPIRY,
-    HOLD,
-    SESSIONS,
-    TICK,
-    TIMERS,
-    TIMING,
-)
 
 _PYTHON: Final = ("beam_python",)
 
@@ -48,7 +38,7 @@ PYTHON_DECISIONS: Final = (
         "TypeError, because executor.py:640 offers a tuple, which line 462 raises.",
         "trigger.py:1464-1492, GeneralTriggerDriver.process_elements sets no timer for the "
         "expiry, and trigger.py:1546 takes is_last from the trigger alone.",
-        accident=EXPIRY,
+        accident=python_accidents.EXPIRY,
         smallest=(
             "Fixed windows of 10, DefaultTrigger, no lateness; an element at 1, watermark 10: the "
             "pane is not the last. Never() in place of the trigger: the element never comes out."
@@ -62,7 +52,7 @@ PYTHON_DECISIONS: Final = (
         "drops it as the watermark gets there.",
         "trigger.py:1426, `if input_watermark > window.end + self.allowed_lateness`: window.end "
         "is no instant of the window, so that it has to be >=.",
-        accident=TICK,
+        accident=python_accidents.TICK,
         smallest=(
             "Fixed windows of 10, AfterWatermark(late=AfterCount(1)), lateness 5; watermark 15, an "
             "element at 1: a late pane, and in Java it is dropped."
@@ -78,7 +68,7 @@ PYTHON_DECISIONS: Final = (
         "trigger.py:1560, GeneralTriggerDriver._output keeps the hold while an on-time pane may "
         "come; trigger.py:1470-1481 adds one for a window that is over, because "
         "OutputAtEndOfWindowImpl.merge looks at no element.",
-        accident=HOLD,
+        accident=python_accidents.HOLD,
         smallest=(
             "Fixed windows of 10, AfterWatermark(early=AfterCount(1)), discarding, earliest; 2, "
             "then 7: the second pane has the timestamp 2."
@@ -92,7 +82,7 @@ PYTHON_DECISIONS: Final = (
         "while the output watermark is held back is early there, and not on time.",
         "trigger.py:1529-1544, GeneralTriggerDriver._output: `output_watermark <= "
         "window.max_timestamp()` alone makes a pane early, whatever the input watermark is.",
-        accident=TIMING,
+        accident=python_accidents.TIMING,
         smallest=(
             "Fixed windows of 10, Repeatedly(AfterCount(2)), lateness 100, earliest; an element at "
             "1, watermark 20, another at 2: an early pane, and in Java it is on time."
@@ -108,7 +98,7 @@ PYTHON_DECISIONS: Final = (
         "trigger.py:407, AfterProcessingTime.should_fire looks at the domain, and not at its "
         "target; trigger.py:1514-1523, process_timer passes the time of the timer where "
         "should_fire, on_fire and _output take a watermark.",
-        accident=CLOCK,
+        accident=python_accidents.CLOCK,
         smallest=(
             "Fixed windows of 10, Repeatedly(AfterProcessingTime(20)); an element at 1, the clock "
             "to 20: a pane, and it is late."
@@ -124,7 +114,7 @@ PYTHON_DECISIONS: Final = (
         "trigger.py:1433, known_windows() has windows with a TOMBSTONE (line 1552), which merge "
         "with others, and line 1466 skips what comes for the result; trigger.py:556, LATE_TAG is "
         "merged with any, and line 901, INDEX_TAG with max.",
-        accident=SESSIONS,
+        accident=python_accidents.SESSIONS,
         smallest=(
             "Sessions of 10, AfterCount(1); an element at 0, then one at 8: no second pane, and in "
             "Java [8, 18) opens beside [0, 10)."
@@ -137,7 +127,7 @@ PYTHON_DECISIONS: Final = (
         "What one key holds back holds the output watermark of all keys back, and a hold that is "
         "set behind it takes it back.",
         "watermark_manager.py:289-292: the least of all keyed holds, assigned without a maximum.",
-        accident=ALL_KEYS,
+        accident=python_accidents.ALL_KEYS,
     ),
     Decision(
         "Beam Python: composites",
@@ -147,7 +137,7 @@ PYTHON_DECISIONS: Final = (
         "the watermark as they fire; one that fires by the clock alone does not finish AfterAny.",
         "trigger.py:818-829, _ParallelTriggerFn.on_fire asks should_fire(TimeDomain.WATERMARK, "
         "...) of each part, and returns combine_op of what these return.",
-        accident=COMPOSITES,
+        accident=python_accidents.COMPOSITES,
         smallest=(
             "Fixed windows of 10, AfterAny(AfterCount(2), AfterProcessingTime(5)); an element, the "
             "clock 10 on, an element: two panes."
@@ -161,7 +151,7 @@ PYTHON_DECISIONS: Final = (
         "those that are due together fire one after the other, the second with nothing new.",
         "trigger.py:588 and 341 set timers under the name of the part; transform_evaluator.py "
         "gives each of them to process_timer, which fires whenever the trigger is ready.",
-        accident=TIMERS,
+        accident=python_accidents.TIMERS,
         smallest=(
             "Fixed windows of 10, Repeatedly(AfterAll(AfterWatermark(), AfterWatermark())); an "
             "element at 1, watermark 10: an on-time pane, and a late one that is empty."

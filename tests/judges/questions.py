@@ -268,12 +268,7 @@ def _flink(question: Question) -> dict[str, Any]:
 
 
 def outcomes(answer: Mapping[str, Any], steps_each: int) -> list[Outcome] | str:
-    """What an engine gives out for a question; a text if it cannot say it, or fails.
-
-    Args:
-        answer: Its answer, as in a document of results.
-        steps_each: How many steps an element has in its words.
-    """
+    """What an engine gives out for a question; a text if it cannot say it, or fails."""
     for field in ("unsupported", "error"):
         if field in answer:
             return f"{'fails' if field == 'error' else 'cannot be said'}: {answer[field]}"
@@ -315,10 +310,8 @@ def outcomes_here() -> dict[str, list[Outcome]]:
     """What beamlike gives out for each question, by its name."""
     results: dict[str, list[Outcome]] = {}
     for question in QUESTIONS:
-        text = json.dumps(_scenario(question))
-        (scenario,) = transcripts_of(text, question.name).scenarios
-        run = run_in_memory(scenario.machine(), scenario.script)
-        rows = outcomes(to_document(run), 2)
+        (scenario,) = transcripts_of(json.dumps(_scenario(question)), question.name).scenarios
+        rows = outcomes(to_document(run_in_memory(scenario.machine(), scenario.script)), 2)
         assert not isinstance(rows, str)
         results[question.name] = rows
     return results

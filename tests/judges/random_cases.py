@@ -12,13 +12,7 @@ from tests.support.generated.strategies import pick
 
 
 def random_cases(dialect: str, count: int, seed: int) -> Iterator[Mapping[str, Any]]:
-    """So many cases of a system, as documents. The case of a number does not depend on the count.
-
-    Args:
-        dialect: ``kafka`` or ``flink``.
-        count: How many.
-        seed: Which.
-    """
+    """Cases of a system, as documents; the case of a number does not depend on the count."""
     draw = {"kafka": _kafka, "flink": _flink}[dialect]
     for number in range(count):
         document = {

@@ -13,33 +13,9 @@ from typing import Any, Final
 
 import attrs
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.options import (
-    AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    TimestampCombiner,
-)
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Delay,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.writing import write_scenario
@@ -86,59 +62,66 @@ def _scenario(random: Random, name: str, keys: Sequence[str]) -> Mapping[str, An
     )
 
 
-def _strategy(random: Random) -> WindowingStrategy:
-    return WindowingStrategy(
+def _strategy(random: Random) -> bl.WindowingStrategy:
+    return bl.WindowingStrategy(
         _window_fn(random),
         _trigger(random, 3),
-        pick(random, (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)),
+        pick(random, (bl.AccumulationMode.DISCARDING, bl.AccumulationMode.ACCUMULATING)),
         pick(random, (0, 0, 1, 3, 8, 30)),
-        timestamp_combiner=pick(random, list(TimestampCombiner)),
-        closing_behavior=pick(random, list(ClosingBehavior)),
-        on_time_behavior=pick(random, list(OnTimeBehavior)),
+        timestamp_combiner=pick(random, list(bl.TimestampCombiner)),
+        closing_behavior=pick(random, list(bl.ClosingBehavior)),
+        on_time_behavior=pick(random, list(bl.OnTimeBehavior)),
     )
 
 
-def _window_fn(random: Random) -> WindowFn:
+def _window_fn(random: Random) -> bl.WindowFn:
     size = random.randint(1, 12)
     draw = random.randrange(7)
     if draw <= 1:
-        return FixedWindows(size, random.randrange(size))
+        return bl.FixedWindows(size, random.randrange(size))
     if draw == 2:
         period = random.randint(max(1, size // 3), size)
-        return SlidingWindows(size, period, random.randrange(period))
-    return GlobalWindows() if draw == 3 else Sessions(size)
+        return bl.SlidingWindows(size, period, random.randrange(period))
+    return bl.GlobalWindows() if draw == 3 else bl.Sessions(size)
 
 
-def _trigger(random: Random, depth: int) -> Trigger:
-    composites = (Repeatedly, AfterFirst, AfterAll, AfterEach, OrFinally, AfterWatermark)
+def _trigger(random: Random, depth: int) -> bl.Trigger:
+    composites = (
+        bl.Repeatedly,
+        bl.AfterFirst,
+        bl.AfterAll,
+        bl.AfterEach,
+        bl.OrFinally,
+        bl.AfterWatermark,
+    )
     if depth == 1 or random.randrange(2):
-        return pick(random, (_leaf(random), DefaultTrigger(), AfterWatermark(), Always()))
+        return pick(random, (_leaf(random), bl.DefaultTrigger(), bl.AfterWatermark(), bl.Always()))
     composite = pick(random, composites)
 
-    def child() -> Trigger:
+    def child() -> bl.Trigger:
         return _trigger(random, depth - 1)
 
-    if composite is Repeatedly:
-        return Repeatedly(child())
-    if composite is OrFinally:
-        return OrFinally(child(), child())
-    if composite is AfterWatermark:
-        return AfterWatermark(_leaf_or_none(random), _leaf_or_none(random))
+    if composite is bl.Repeatedly:
+        return bl.Repeatedly(child())
+    if composite is bl.OrFinally:
+        return bl.OrFinally(child(), child())
+    if composite is bl.AfterWatermark:
+        return bl.AfterWatermark(_leaf_or_none(random), _leaf_or_none(random))
     several = [child() for _ in range(random.randint(2, 3))]
-    if composite is AfterFirst:
-        return AfterFirst(*several)
-    return AfterAll(*several) if composite is AfterAll else AfterEach(*several)
+    if composite is bl.AfterFirst:
+        return bl.AfterFirst(*several)
+    return bl.AfterAll(*several) if composite is bl.AfterAll else bl.AfterEach(*several)
 
 
-def _leaf(random: Random) -> Trigger:
+def _leaf(random: Random) -> bl.Trigger:
     draw = random.randrange(5)
     if draw <= 1:
-        return AfterCount(random.randint(1, 3))
+        return bl.AfterCount(random.randint(1, 3))
     if draw == 4:
-        return Never()
-    transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
-    return AfterProcessingTime(*transforms[: random.randint(1, 2)])
+        return bl.Never()
+    transforms = (bl.Delay(random.randint(0, 5)), bl.AlignTo(5, random.randrange(5)))
+    return bl.AfterProcessingTime(*transforms[: random.randint(1, 2)])
 
 
-def _leaf_or_none(random: Random) -> Trigger | None:
+def _leaf_or_none(random: Random) -> bl.Trigger | None:
     return _leaf(random) if random.randrange(3) else None

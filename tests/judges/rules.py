@@ -19,13 +19,7 @@ Rule = Mapping[str, Any]
 
 @attrs.frozen
 class RuleJudged:
-    """What an engine says of a rule.
-
-    Attributes:
-        id: Which rule.
-        word: Whether it says what the rule states.
-        detail: What it says instead, or why it cannot be asked.
-    """
+    """What an engine says of a rule."""
 
     id: str
     word: Literal["agrees", "differs", "cannot"]
@@ -42,12 +36,7 @@ def load_rules() -> list[dict[str, Any]]:
 
 
 def judge_rule(rule: Rule, answer: Mapping[str, Any]) -> RuleJudged:
-    """Whether an engine says of a rule what it states.
-
-    Args:
-        rule: Which.
-        answer: The engine's, as in a document of results.
-    """
+    """Whether an engine says of a rule what it states."""
     if "unsupported" in answer:
         return RuleJudged(rule["id"], "cannot", answer["unsupported"])
     if "answers" not in answer:

@@ -180,8 +180,7 @@ def test_a_scenario_without_accidents_turns_on_none() -> None:
 def test_the_stores_of_kafka_make_the_rows_of_cases_with_a_cache() -> None:
     for case in load_cases():
         if case.id.startswith("kafka-cached-gap-equal"):
-            rows = rows_of_stores(case.document)
-            assert rows == case.document["expect"]
+            assert rows_of_stores(case.document) == case.document["expect"]
 
 
 def test_an_outcome_names_the_elements_that_it_holds() -> None:

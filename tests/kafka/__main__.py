@@ -4,7 +4,6 @@ Maven fetches Kafka and Spark's connector, pip the PySpark that this one is made
 folder. What came of each trial is kept in ``LATEST.md``.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from typing import Final
 
 from tests.judges.building import BESIDE_PYSPARK, NotHere, Requirement, cache_folder, environment
 from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
+from tests.support.commands import command_parser
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ _SAID: Final = re.compile(r"^.+: holds, ")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; 1 if one of them fails."""
-    parser = argparse.ArgumentParser("python -m tests.kafka", description=__doc__)
+    parser = command_parser("tests.kafka", __doc__)
     parser.add_argument("trial", nargs="*", choices=[*TRIALS, []], help="by default all")
     parser.add_argument("--cache", help="the folder for what is fetched")
     parser.add_argument("--python", type=Path, help="a Python with this PySpark, in place of one")
@@ -68,16 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:
-    """What the trials print, against a broker that is started and stopped for them.
-
-    Args:
-        trials: Their names.
-        cache: The folder for what is fetched.
-        python: A Python that has PySpark; None: one is made in the cache.
-
-    Raises:
-        NotHere: It cannot run on this machine.
-    """
+    """What the trials print, against a broker that is started and stopped for them."""
     kafka, connector = (
         class_path("kafka-broker", KAFKA, cache),
         class_path("kafka-connector", CONNECTOR, cache),

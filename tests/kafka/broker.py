@@ -53,11 +53,7 @@ _STARTS_WITHIN: Final = 90
 
 
 def class_path(name: str, jars: tuple[tuple[str, str, str, bool], ...], cache: Path) -> str:
-    """The jars of these artifacts, fetched if they are not in the cache.
-
-    Raises:
-        NotHere: There is no Maven or no Java, or it fails.
-    """
+    """The jars of these artifacts, fetched if they are not in the cache."""
     for program in ("mvn", "java"):
         if shutil.which(program) is None:
             raise NotHere(f"{program} is not installed")
@@ -84,9 +80,6 @@ def broker(jars: str, home: Path) -> Iterator[str]:
     Args:
         jars: The class path of Kafka.
         home: A folder for its files; those of a broker before are gone on with.
-
-    Raises:
-        NotHere: It does not start.
     """
     port, controller = free_port(), free_port()
     settings = home / "server.properties"

@@ -29,11 +29,7 @@ class Record:
 
 
 class Kafka:
-    """A broker as the trials use it.
-
-    Args:
-        servers: Its address.
-    """
+    """A broker as the trials use it."""
 
     def __init__(self, servers: str) -> None:
         jars = os.environ["BEAMLIKE_JARS"]

@@ -5,7 +5,6 @@ Each trial is a test of this folder with another size, and is named with what ca
 that is left out with ``--only`` keeps its row in ``LATEST.md``.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+
+from tests.support.commands import command_parser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).with_name("LATEST.md")
@@ -55,7 +56,7 @@ TRIALS: Final[Mapping[str, Trial]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; 1 if one of them fails."""
-    parser = argparse.ArgumentParser("python -m tests.landing", description=__doc__)
+    parser = command_parser("tests.landing", __doc__)
     parser.add_argument("--kills", type=int, default=50, help="of each table, %(default)s")
     parser.add_argument("--lines", type=int, default=300_000, help="of the job, %(default)s")
     parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), metavar="TRIAL")

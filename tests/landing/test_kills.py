@@ -54,8 +54,7 @@ class Child:
         said += self._said.readlines()
         code = self._process.wait()
         assert kill or code == 0
-        numbers = [int(line) for line in said if line.endswith("\n")]
-        return max(numbers, default=None)
+        return max([int(line) for line in said if line.endswith("\n")], default=None)
 
 
 @pytest.mark.parametrize(

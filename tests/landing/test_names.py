@@ -194,8 +194,7 @@ def joined(left: Any, right: Any) -> Any:
             (right, {"accumulation": "retracting"}),
         )
     ]
-    counted = sides[0].group("user", {"how many": bl.count()})
-    return bl.join(counted, sides[1], on="user")
+    return bl.join(sides[0].group("user", {"how many": bl.count()}), sides[1], on="user")
 
 
 @pytest.mark.parametrize("half", [0, 1])

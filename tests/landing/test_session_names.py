@@ -70,8 +70,7 @@ def test_rows_of_a_query_are_asked_for_by_the_new_name(name: str) -> None:
         sessions = bl.stream(visits, timestamp="at", watermark="0 seconds").window(
             bl.Sessions("5 minutes"), accumulation="retracting", allowed_lateness=0
         )
-        rows = sessions.group("user", {"n": bl.count()}, render="upserts")
-        return rows.select("user", name)
+        return sessions.group("user", {"n": bl.count()}, render="upserts").select("user", name)
 
     with pytest.raises(ColumnError, match=r"select: the column .* is called 'session_identity' "):
         QueryTest(query, "user string, at timestamp")

@@ -227,8 +227,7 @@ def arriving(spark: Any, home: Path, lines: list[Line]) -> Any:
     for number, some in enumerate(batched(lines, len(lines) // 7)):
         text = "".join(json.dumps(line) + "\n" for line in some)
         (inbox / f"{number:03}.json").write_text(text)
-    files = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1)
-    return files.json(str(inbox))
+    return spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1).json(str(inbox))
 
 
 def check_visits(lines: list[Line], place: Place) -> None:

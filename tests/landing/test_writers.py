@@ -213,8 +213,7 @@ def test_dead_letters_in_delta_that_only_knew_their_query_land_once(tmp_path: Pa
     from beamlike.hosts.landing.batch import changes_of
 
     place = places("delta", tmp_path, "visits")
-    rows = batch(lost("one"))
-    dropped = changes_of(rows, ["user"], "beamlike", 0, dead_letters=True).dropped
+    dropped = changes_of(batch(lost("one")), ["user"], "beamlike", 0, dead_letters=True).dropped
     numbered = CommitProperties(app_transactions=[Transaction("beamlike", 0)])
     write_deltalake(str(tmp_path / "lost"), dropped, commit_properties=numbered)
     write = bl.upsert_into(place.target, "user", dead_letters="lost")
@@ -252,8 +251,7 @@ def test_a_query_of_spark_with_two_writers_ends(spark: Any, tmp_path: Path) -> N
                 writer(rows.where(f"user = '{user}'"), number)
 
         writer = panes.writeStream.foreachBatch(write).trigger(availableNow=True)
-        query = writer.option("checkpointLocation", str(tmp_path / checkpoint)).start()
-        query.awaitTermination()
+        writer.option("checkpointLocation", str(tmp_path / checkpoint)).start().awaitTermination()
 
     with pytest.raises(Exception, match="two writers of one name write micro-batch 0"):
         run("checkpoint", (None, None))

@@ -6,7 +6,6 @@ megabytes. What each took, of time and memory, goes to ``LATEST.md`` beside this
 takes some of them, and keeps the rows of the others.
 """
 
-import argparse
 import re
 import sys
 import time
@@ -22,6 +21,7 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from tests.benchmarks.workers import WorkerMemory, descendants, status_bytes
+from tests.support.commands import command_parser
 
 LATEST: Final = Path(__file__).with_name("LATEST.md")
 _HEADING: Final = """# The latest run
@@ -168,7 +168,7 @@ def _summary(frame: DataFrame) -> tuple[int, ...]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; 1 if something is missing or wrong."""
-    parser = argparse.ArgumentParser("python -m tests.large", description=__doc__)
+    parser = command_parser("tests.large", __doc__)
     parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), metavar="TRIAL")
     asked = parser.parse_args(arguments)
     failed = 0

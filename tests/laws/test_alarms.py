@@ -2,19 +2,11 @@
 
 from random import Random
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
-from beamlike.model.triggers import (
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    DefaultTrigger,
-)
-from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from tests.support.examples import examples
@@ -24,15 +16,17 @@ from tests.support.generated.strategies import any_strategy
 SEEDS = examples(400)
 
 
-def run_with(strategy: WindowingStrategy, script: Script, *, keeps_processing_timers: bool) -> Run:
+def run_with(
+    strategy: bl.WindowingStrategy, script: Script, *, keeps_processing_timers: bool
+) -> Run:
     machine = Grouping(strategy, Collect())
     machine.keeps_processing_timers = keeps_processing_timers
     return run_in_memory(machine, script)
 
 
-def scenarios() -> list[tuple[int, WindowingStrategy, Script]]:
+def scenarios() -> list[tuple[int, bl.WindowingStrategy, Script]]:
     """Scenarios with a clock, by their seeds, whose trigger does not mind a stale alarm."""
-    found: list[tuple[int, WindowingStrategy, Script]] = []
+    found: list[tuple[int, bl.WindowingStrategy, Script]] = []
     seed = 0
     while len(found) < SEEDS:
         random = Random(seed)
@@ -55,11 +49,11 @@ def test_a_trigger_that_does_not_mind_gives_the_same_whether_alarms_are_kept_or_
 
 
 def test_a_trigger_that_minds_can_tell():
-    trigger = AfterEach(
-        AfterWatermark(early=AfterProcessingTime(5)),
-        AfterFirst(DefaultTrigger(), AfterProcessingTime(5)),
+    trigger = bl.AfterEach(
+        bl.AfterWatermark(early=bl.AfterProcessingTime(5)),
+        bl.AfterFirst(bl.DefaultTrigger(), bl.AfterProcessingTime(5)),
     )
-    strategy = WindowingStrategy(FixedWindows(10), trigger, "discarding", 100)
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), trigger, "discarding", 100)
     arrive = [Arrive((("k", Element(at, at)),)) for at in (5, 6)]
     script = (arrive[0], AdvanceWatermark(10), AdvanceClock(6), arrive[1])
     kept, forgotten = (

@@ -15,9 +15,7 @@ from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
-from tests.support.machines.laws import (
-    run_lazily,
-)
+from tests.support.machines.laws import run_lazily
 
 law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
@@ -60,8 +58,7 @@ def test_only_elements_of_one_time_make_a_session_too_full(random: Random):
 @law
 @given(chance)
 def test_the_count_of_a_window_is_the_number_of_its_elements(random: Random):
-    sessions = any_counted(random)
-    strategy = any_strategy(random, window_fn=sessions).configured(
+    strategy = any_strategy(random, window_fn=any_counted(random)).configured(
         accumulation="accumulating", unchanged="re_emit"
     )
     lazy = run_lazily(Grouping(strategy, Collect()), any_script(random, to_infinity=False))

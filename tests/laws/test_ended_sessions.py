@@ -19,9 +19,7 @@ from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, is_fifth
 from tests.support.machines.columnar import unlike_memory
-from tests.support.machines.laws import (
-    in_any_order,
-)
+from tests.support.machines.laws import in_any_order
 
 law = settings(max_examples=examples(200), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)

@@ -15,9 +15,7 @@ from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from tests.support.machines.in_shard import micro_batches, run_in_shard
-from tests.support.machines.laws import (
-    in_any_order,
-)
+from tests.support.machines.laws import in_any_order
 
 EXAMPLES = examples(400)
 

@@ -9,14 +9,11 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, Repeatedly
-from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
@@ -58,10 +55,10 @@ class Unlucky(Collect):
 
 
 @attrs.frozen
-class Homeless(WindowFn):
+class Homeless(bl.WindowFn):
     """A window function that raises for multiples of a number."""
 
-    window_fn: WindowFn
+    window_fn: bl.WindowFn
     number: int = 5
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
@@ -70,17 +67,17 @@ class Homeless(WindowFn):
         return self.window_fn.assign(timestamp, value)
 
 
-def discarding(random: Random, window_fn: WindowFn | None = None) -> WindowingStrategy:
+def discarding(random: Random, window_fn: bl.WindowFn | None = None) -> bl.WindowingStrategy:
     window_fn = window_fn or any_window_fn(random)
-    if isinstance(window_fn, Sessions) and random.randrange(3) == 0:
-        window_fn = Sessions(window_fn.gap, max_elements=random.randint(1, 4))
-    return WindowingStrategy(
+    if isinstance(window_fn, bl.Sessions) and random.randrange(3) == 0:
+        window_fn = bl.Sessions(window_fn.gap, max_elements=random.randint(1, 4))
+    return bl.WindowingStrategy(
         window_fn,
         any_trigger(random),
         "discarding",
         random.choice((0, 1, 7, 20)),
         closing_behavior=random.choice(("fire_always", "fire_if_non_empty")),
-        late_check=random.choice([check.value for check in LateCheck]),
+        late_check=random.choice([check.value for check in bl.LateCheck]),
     )
 
 
@@ -119,13 +116,13 @@ def test_at_the_end_every_element_was_emitted_or_dropped_in_each_of_its_windows(
 def test_what_the_window_function_cannot_take_is_as_if_it_had_not_come(random: Random, number: int):
     window_fn = any_window_fn(random)
     if window_fn.is_merging:
-        window_fn = Sessions(7)
-        broken: WindowFn = Sessions(seven_but_not_for(number))
+        window_fn = bl.Sessions(7)
+        broken: bl.WindowFn = bl.Sessions(seven_but_not_for(number))
     else:
         broken = Homeless(window_fn, number)
     trigger, script = any_trigger(random), any_script(random)
     run = run_in_memory(
-        Grouping(WindowingStrategy(broken, trigger, "discarding", 7), Collect(), "drop"), script
+        Grouping(bl.WindowingStrategy(broken, trigger, "discarding", 7), Collect(), "drop"), script
     )
     spared = tuple(
         Arrive(tuple(pair for pair in step.elements if pair[1].value % number))
@@ -133,7 +130,7 @@ def test_what_the_window_function_cannot_take_is_as_if_it_had_not_come(random: R
         else step
         for step in script
     )
-    machine = Grouping(WindowingStrategy(window_fn, trigger, "discarding", 7), Collect())
+    machine = Grouping(bl.WindowingStrategy(window_fn, trigger, "discarding", 7), Collect())
     assert not_failed(run) == in_any_order(run_in_memory(machine, spared).outputs)
     multiples = [element for _, element in elements_of(script) if element.value % number == 0]
     assert lost(run.outputs)[DropReason.FAILED] == len(multiples)
@@ -151,8 +148,8 @@ def seven_but_not_for(number: int):
 def test_what_cannot_be_added_is_as_if_it_had_not_come(random: Random, number: int):
     # In one window each, for an element may be late for one window and fail in another.
     window_fn = any_window_fn(random)
-    if isinstance(window_fn, SlidingWindows):
-        window_fn = FixedWindows(window_fn.size)
+    if isinstance(window_fn, bl.SlidingWindows):
+        window_fn = bl.FixedWindows(window_fn.size)
     strategy = any_strategy(random, window_fn=window_fn).configured(late_check="assigned")
     script = any_script(random)
     run = run_in_memory(Grouping(strategy, Unlucky(True, "add", number), "drop"), script)
@@ -194,7 +191,7 @@ def test_failures_do_not_depend_on_the_host_and_wake_no_key_in_the_past(
 
 
 def test_every_method_is_seen_to_fail_in_these_laws():
-    strategy = WindowingStrategy(Sessions(10), Repeatedly(AfterCount(2)), "discarding")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), bl.Repeatedly(bl.AfterCount(2)), "discarding")
     one = [Arrive((("k", Element(value, at)),)) for value, at in ((1, 0), (3, 18), (4, 9))]
     script = (*one, AdvanceClock(1), AdvanceWatermark(MAX_TIMESTAMP))
     for method in ("add", "merge", "compact", "extract"):

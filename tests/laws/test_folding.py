@@ -239,8 +239,7 @@ def test_folding_the_changelog_gives_what_stands(random: Random, combine: Combin
     run = run_in_memory(Grouping(strategy, combine), any_script(random, keys=KEYS))
     for _, outputs in prefixes(run):
         stand = standing(outputs)
-        rows = folded(outputs, changelog)
-        assert rows == {(key, pane.window): pane for key, pane in stand}
+        assert folded(outputs, changelog) == {(key, pane.window): pane for key, pane in stand}
 
 
 # -- sessions that are retained --------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import beamlike as bl
 from beamlike.errors import WindowingError
 from beamlike.machine.events import (
     AdvanceClock,
@@ -21,42 +22,31 @@ from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count, Max, Sum, Together
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterProcessingTime,
-    AfterWatermark,
-    DefaultTrigger,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import bounds
 
 AGGREGATES = Together({"n": (Count(), None), "sum": (Sum(), 0), "max": (Max(), 0)})
 
 strategies = st.builds(
-    WindowingStrategy,
+    bl.WindowingStrategy,
     st.sampled_from(
         [
-            *(FixedWindows(10), SlidingWindows(10, 4), GlobalWindows()),
-            *(Sessions(5), Sessions(5, merge_touching=True)),
+            *(bl.FixedWindows(10), bl.SlidingWindows(10, 4), bl.GlobalWindows()),
+            *(bl.Sessions(5), bl.Sessions(5, merge_touching=True)),
         ]
     ),
     st.sampled_from(
         [
-            DefaultTrigger(),
-            AfterWatermark(early=AfterCount(3), late=AfterCount(2)),
-            Repeatedly(AfterCount(2)),
-            Repeatedly(AfterProcessingTime(3)),
-            AfterEach(AfterCount(2), AfterWatermark()),
+            bl.DefaultTrigger(),
+            bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(2)),
+            bl.Repeatedly(bl.AfterCount(2)),
+            bl.Repeatedly(bl.AfterProcessingTime(3)),
+            bl.AfterEach(bl.AfterCount(2), bl.AfterWatermark()),
         ]
     ),
-    st.sampled_from(AccumulationMode),
+    st.sampled_from(bl.AccumulationMode),
     st.sampled_from([0, 6]),
-    late_check=st.sampled_from([LateCheck.ASSIGNED, LateCheck.MERGED, LateCheck.RETAIN]),
+    late_check=st.sampled_from([bl.LateCheck.ASSIGNED, bl.LateCheck.MERGED, bl.LateCheck.RETAIN]),
 )
 elements = st.builds(Element, st.tuples(st.integers(0, 9)), st.integers(0, 40))
 batches = st.lists(
@@ -65,7 +55,7 @@ batches = st.lists(
 
 
 def run(
-    strategy: WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int | None
+    strategy: bl.WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int | None
 ) -> tuple[list[list[Pane]], Counter[object]]:
     """The panes of each step, and how many elements were dropped in each step and why.
 
@@ -104,10 +94,10 @@ def run(
 
 @given(strategy=strategies, fed=batches, groups=st.integers(1, 3))
 def test_lifting_changes_no_pane_and_drops_the_same_number(
-    strategy: WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int
+    strategy: bl.WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int
 ) -> None:
-    if strategy.may_lose_data and strategy.late_check is LateCheck.RETAIN:
-        strategy = WindowingStrategy(strategy.window_fn, None, strategy.accumulation)
+    if strategy.may_lose_data and strategy.late_check is bl.LateCheck.RETAIN:
+        strategy = bl.WindowingStrategy(strategy.window_fn, None, strategy.accumulation)
     alone, lifted = run(strategy, fed, None), run(strategy, fed, groups)
     assert lifted[0] == alone[0]
     assert lifted[1] == alone[1]
@@ -116,8 +106,8 @@ def test_lifting_changes_no_pane_and_drops_the_same_number(
 def test_what_has_merged_beforehand_is_a_merge_to_a_live_window_of_the_same_bounds() -> None:
     # The watermark passes the session while its pane waits for the clock. One by one the second
     # bundle merges windows into it again, so that it holds the output watermark no longer.
-    strategy = WindowingStrategy(
-        Sessions(5), Repeatedly(AfterProcessingTime(3)), "discarding", allowed_lateness=6
+    strategy = bl.WindowingStrategy(
+        bl.Sessions(5), bl.Repeatedly(bl.AfterProcessingTime(3)), "discarding", allowed_lateness=6
     )
     bundle = [Element((1,), 12), Element((1,), 16)]
     fed = [([], 20, 0), (bundle, 1, 0), (bundle, 0, 4)]
@@ -129,7 +119,7 @@ def test_what_has_merged_beforehand_is_a_merge_to_a_live_window_of_the_same_boun
 
 
 def test_late_elements_are_dropped_one_by_one_and_the_others_combined() -> None:
-    lifting = Lifting(WindowingStrategy(Sessions(10)), AGGREGATES)
+    lifting = Lifting(bl.WindowingStrategy(bl.Sessions(10)), AGGREGATES)
     lifted, dropped = lifting.lift([Element((5,), 3), Element((6,), 8), Element((7,), 1)], 13)
     (one,) = lifted
     assert (str(one.window), one.count, one.timestamp) == ("[00:00:00.008, 00:00:00.018)", 1, 8)
@@ -142,13 +132,16 @@ def test_late_elements_are_dropped_one_by_one_and_the_others_combined() -> None:
 @pytest.mark.parametrize(
     ("strategy", "needs"),
     [
-        (WindowingStrategy(FixedWindows(10), timestamp_combiner="latest"), "the time of each"),
-        (WindowingStrategy(FixedWindows(10), late_check="element"), "by its own time"),
-        (WindowingStrategy(Sessions(10, max_duration=50)), "cuts sessions"),
-        (WindowingStrategy(Sessions(10, max_elements=50)), "cuts sessions"),
+        (
+            bl.WindowingStrategy(bl.FixedWindows(10), timestamp_combiner="latest"),
+            "the time of each",
+        ),
+        (bl.WindowingStrategy(bl.FixedWindows(10), late_check="element"), "by its own time"),
+        (bl.WindowingStrategy(bl.Sessions(10, max_duration=50)), "cuts sessions"),
+        (bl.WindowingStrategy(bl.Sessions(10, max_elements=50)), "cuts sessions"),
     ],
     ids=lambda it: str(it),
 )
-def test_what_needs_each_element_cannot_be_lifted(strategy: WindowingStrategy, needs: str) -> None:
+def test_what_needs_each_element_cannot_be_lifted(strategy: bl.WindowingStrategy, needs: str):
     with pytest.raises(WindowingError, match=needs):
         check_liftable(strategy)

@@ -154,8 +154,7 @@ def in_any_order(rows: Sequence[Any]) -> list[Any]:
 def test_a_key_is_as_if_no_other_sent_anything(random: Random) -> None:
     case = any_case(random)
     alone = [row for device in DEVICES for row in played(case, device)]
-    together = played(case, DEVICES, watermark_per_key=True)
-    assert in_any_order(together) == in_any_order(alone)
+    assert in_any_order(played(case, DEVICES, watermark_per_key=True)) == in_any_order(alone)
 
 
 @pytest.mark.spark

@@ -2,7 +2,6 @@
 
 from random import Random
 
-import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +11,8 @@ from beamlike.model.combine import Collect, CollectByTimestamp
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.contracts.window_fn import check_window_fn
@@ -21,71 +20,14 @@ from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
-from tests.support.machines.laws import (
-    cut_bundles,
-    run_lazily,
-)
+from tests.support.generated.window_fns import Absorbing, Shifts, Touching
+from tests.support.machines.laws import cut_bundles, run_lazily
 
 law = settings(max_examples=examples(100), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 
 # -- window functions that users write -------------------------------------------------------
-
-
-@attrs.frozen
-class Shifts(WindowFn):
-    """Not merging: by its value an element is in no window, in one, in two, or in all of time."""
-
-    length: int
-
-    def assign(self, timestamp, value=None):
-        (shift,) = FixedWindows(self.length).assign(timestamp)
-        long = IntervalWindow(shift.start, shift.end + 3)
-        return ((), (shift,), (shift, long), (long, GLOBAL_WINDOW))[value % 4]
-
-
-@attrs.frozen
-class Touching(MergingWindowFn):
-    """Merging: sessions as in Flink, where windows that only touch are one."""
-
-    gap: int
-
-    def assign(self, timestamp, value=None):
-        return (IntervalWindow(timestamp, timestamp + self.gap),)
-
-    def merge(self, windows):
-        runs = []
-        for window in sorted(windows):
-            if runs and window.start <= max(one.end for one in runs[-1]):
-                runs[-1].append(window)
-            else:
-                runs.append([window])
-        return tuple(
-            Merge(tuple(run), IntervalWindow(run[0].start, max(one.end for one in run)))
-            for run in runs
-            if len(run) > 1
-        )
-
-
-@attrs.frozen
-class Absorbing(MergingWindowFn):
-    """Merging: a large window, once it is there, takes in the small ones that lie inside it."""
-
-    large: int
-
-    def assign(self, timestamp, value=None):
-        return FixedWindows(1 if value % 3 else self.large).assign(timestamp)
-
-    def merge(self, windows):
-        inside = {}
-        for window in sorted(windows):
-            inside.setdefault(FixedWindows(self.large).assign(window.start)[0], []).append(window)
-        return tuple(
-            Merge(tuple(parts), large)
-            for large, parts in inside.items()
-            if large in parts and len(parts) > 1
-        )
 
 
 def gap_of(value):

@@ -3,7 +3,6 @@
 Each step is named with what came of it, and with its last lines if it failed.
 """
 
-import argparse
 import platform
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import Final
 from tests.compatibility.environments import environment
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran
 from tests.lower_bounds.bounds import ROOT, constraints
+from tests.support.commands import command_parser
 
 WITHOUT_SPARK: Final = ("tests/model", "tests/machine", "tests/laws", "tests/hosts", "tests/fuzz")
 WITH_SPARK: Final = ("tests/api/test_windowed_batch.py", "tests/api/test_far_future.py")
@@ -24,7 +24,7 @@ LATEST: Final = Path(__file__).with_name("LATEST.md")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 1 if a test fails, or the versions do not go together."""
-    parser = argparse.ArgumentParser("python -m tests.lower_bounds", description=__doc__)
+    parser = command_parser("tests.lower_bounds", __doc__)
     add = parser.add_argument
     add("--print", action="store_true", help="print the constraints, and no more")
     add("--no-spark", action="store_true", help="leave out the tests with Spark")

@@ -14,11 +14,7 @@ _BOUND: Final = re.compile(r"([\w.-]+)\s*(?:>=|==)\s*([\w.]+)")
 
 
 def constraints() -> Iterator[str]:
-    """Each requirement at its lower bound, as ``name==version``.
-
-    Raises:
-        ValueError: A requirement has none.
-    """
+    """Each requirement at its lower bound, as ``name==version``."""
     config = configparser.ConfigParser(interpolation=None)
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     lines = [config["options"]["install_requires"]]

@@ -2,36 +2,18 @@
 
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.model.windows import IntervalWindow
 
-TEN = FixedWindows(10)
+TEN = bl.FixedWindows(10)
 HOUR = 3_600_000
-SOON = AfterProcessingTime(5)
-COUNT = AfterCount(2)
+SOON = bl.AfterProcessingTime(5)
+COUNT = bl.AfterCount(2)
 
 
 # -- which triggers mind a stale alarm -------------------------------------------------------
@@ -40,62 +22,64 @@ COUNT = AfterCount(2)
 @pytest.mark.parametrize(
     "trigger",
     [
-        DefaultTrigger(),
-        AfterWatermark(),
-        AfterWatermark(early=SOON, late=COUNT),
+        bl.DefaultTrigger(),
+        bl.AfterWatermark(),
+        bl.AfterWatermark(early=SOON, late=COUNT),
         SOON,
         COUNT,
-        AfterSynchronizedProcessingTime(),
-        Never(),
-        Always(),
-        Repeatedly(AfterFirst(COUNT, SOON)),
-        AfterAll(COUNT, SOON),
-        OrFinally(Repeatedly(SOON), COUNT),
-        OrFinally(Repeatedly(SOON), AfterFirst(COUNT, SOON)),
-        OrFinally(Repeatedly(SOON), AfterWatermark()),
-        OrFinally(Repeatedly(SOON), Never()),
+        bl.AfterSynchronizedProcessingTime(),
+        bl.Never(),
+        bl.Always(),
+        bl.Repeatedly(bl.AfterFirst(COUNT, SOON)),
+        bl.AfterAll(COUNT, SOON),
+        bl.OrFinally(bl.Repeatedly(SOON), COUNT),
+        bl.OrFinally(bl.Repeatedly(SOON), bl.AfterFirst(COUNT, SOON)),
+        bl.OrFinally(bl.Repeatedly(SOON), bl.AfterWatermark()),
+        bl.OrFinally(bl.Repeatedly(SOON), bl.Never()),
     ],
     ids=str,
 )
-def test_common_triggers_do_not_mind_a_stale_alarm(trigger: Trigger):
+def test_common_triggers_do_not_mind_a_stale_alarm(trigger: bl.Trigger):
     assert not minds_stale_processing_timers(trigger)
-    assert not Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
+    assert not Grouping(bl.WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
 
 
-EACH = AfterEach(SOON, COUNT)
+EACH = bl.AfterEach(SOON, COUNT)
 
 
 @pytest.mark.parametrize(
     "trigger",
     [
         EACH,
-        Repeatedly(EACH),
-        AfterFirst(COUNT, AfterAll(COUNT, EACH)),
-        AfterWatermark(early=EACH),
-        AfterWatermark(late=EACH),
-        OrFinally(EACH, COUNT),
-        OrFinally(COUNT, EACH),
-        OrFinally(SOON, Repeatedly(COUNT)),
-        OrFinally(SOON, DefaultTrigger()),
-        OrFinally(SOON, Always()),
-        OrFinally(SOON, AfterWatermark(late=COUNT)),
-        OrFinally(SOON, OrFinally(COUNT, COUNT)),
-        Repeatedly(OrFinally(SOON, Repeatedly(COUNT))),
+        bl.Repeatedly(EACH),
+        bl.AfterFirst(COUNT, bl.AfterAll(COUNT, EACH)),
+        bl.AfterWatermark(early=EACH),
+        bl.AfterWatermark(late=EACH),
+        bl.OrFinally(EACH, COUNT),
+        bl.OrFinally(COUNT, EACH),
+        bl.OrFinally(SOON, bl.Repeatedly(COUNT)),
+        bl.OrFinally(SOON, bl.DefaultTrigger()),
+        bl.OrFinally(SOON, bl.Always()),
+        bl.OrFinally(SOON, bl.AfterWatermark(late=COUNT)),
+        bl.OrFinally(SOON, bl.OrFinally(COUNT, COUNT)),
+        bl.Repeatedly(bl.OrFinally(SOON, bl.Repeatedly(COUNT))),
     ],
     ids=str,
 )
-def test_after_each_anywhere_and_or_finally_with_an_until_that_goes_on_mind_it(trigger: Trigger):
+def test_after_each_anywhere_and_or_finally_with_an_until_that_goes_on_mind_it(trigger: bl.Trigger):
     assert minds_stale_processing_timers(trigger)
-    assert Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
+    assert Grouping(bl.WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
 
 
 # -- what a stale alarm does -----------------------------------------------------------------
 
-EARLY_THEN_FIRST = AfterEach(AfterWatermark(early=SOON), AfterFirst(DefaultTrigger(), SOON))
+EARLY_THEN_FIRST = bl.AfterEach(
+    bl.AfterWatermark(early=SOON), bl.AfterFirst(bl.DefaultTrigger(), SOON)
+)
 
 
 def test_a_stale_alarm_wakes_the_next_child_which_finishes_without_a_pane(play):
-    strategy = WindowingStrategy(TEN, EARLY_THEN_FIRST, "discarding", 100)
+    strategy = bl.WindowingStrategy(TEN, EARLY_THEN_FIRST, "discarding", 100)
     # The early child asked to be woken at 5 and went with the on-time pane. The alarm stays; the
     # next child, ready since the end of the window, fires, is suppressed, and is the last.
     assert play(strategy, [5], AdvanceWatermark(10), AdvanceClock(6), [6]) == [
@@ -105,7 +89,7 @@ def test_a_stale_alarm_wakes_the_next_child_which_finishes_without_a_pane(play):
 
 
 def test_while_the_stale_alarm_is_not_over_the_window_is_open(play):
-    strategy = WindowingStrategy(TEN, EARLY_THEN_FIRST, "discarding", 100)
+    strategy = bl.WindowingStrategy(TEN, EARLY_THEN_FIRST, "discarding", 100)
     assert play(strategy, [5], AdvanceWatermark(10), AdvanceClock(5), [6]) == [
         "1 [0,10) ON_TIME #0/0 first [5] @9",
         "3 [0,10) LATE #1/1 last [6] @9",
@@ -113,8 +97,8 @@ def test_while_the_stale_alarm_is_not_over_the_window_is_open(play):
 
 
 def test_a_stale_alarm_closes_the_sliding_windows_that_fired_and_no_others(play):
-    strategy = WindowingStrategy(
-        SlidingWindows(15, period=5, offset=2), EARLY_THEN_FIRST, "discarding", 100
+    strategy = bl.WindowingStrategy(
+        bl.SlidingWindows(15, period=5, offset=2), EARLY_THEN_FIRST, "discarding", 100
     )
     outputs = play(
         strategy,
@@ -150,8 +134,8 @@ def processing_timers(state: KeyState) -> list[tuple[int, ...]]:
 
 
 def test_a_trigger_that_fires_often_does_not_pile_up_alarms():
-    trigger = Repeatedly(AfterFirst(AfterCount(1), AfterProcessingTime("1 hour")))
-    machine = Grouping(WindowingStrategy(TEN, trigger), Count())
+    trigger = bl.Repeatedly(bl.AfterFirst(bl.AfterCount(1), bl.AfterProcessingTime("1 hour")))
+    machine = Grouping(bl.WindowingStrategy(TEN, trigger), Count())
     state, panes = KeyState(), 0
     for second in range(50):
         state, _ = machine.step(state, AdvanceClock(second * 1_000))
@@ -162,7 +146,9 @@ def test_a_trigger_that_fires_often_does_not_pile_up_alarms():
 
 
 def test_a_trigger_that_waits_keeps_one_alarm_for_its_target():
-    machine = Grouping(WindowingStrategy(TEN, Repeatedly(AfterProcessingTime("1 hour"))), Count())
+    machine = Grouping(
+        bl.WindowingStrategy(TEN, bl.Repeatedly(bl.AfterProcessingTime("1 hour"))), Count()
+    )
     state = KeyState()
     for second in range(50):
         state, _ = machine.step(state, AdvanceClock(second * 1_000))
@@ -172,24 +158,24 @@ def test_a_trigger_that_waits_keeps_one_alarm_for_its_target():
 
 
 def test_a_merged_session_waits_only_for_the_earliest_target_of_its_parts():
-    machine = Grouping(WindowingStrategy(Sessions(10), Repeatedly(SOON)), Count())
+    machine = Grouping(bl.WindowingStrategy(bl.Sessions(10), bl.Repeatedly(SOON)), Count())
     state = KeyState()
     for clock, timestamp in ((0, 15), (2, 0), (4, 9)):
         state, _ = machine.step(state, AdvanceClock(clock))
         state, _ = machine.step(state, Bundle((Element(timestamp, timestamp),)))
     assert {window: kept.processing_timers for window, kept in state.windows.items()} == {
-        IntervalWindow(0, 25): (5,)
+        bl.IntervalWindow(0, 25): (5,)
     }
 
 
 def test_a_trigger_that_minds_keeps_each_alarm_until_the_clock_is_past_it():
     machine = Grouping(
-        WindowingStrategy(
+        bl.WindowingStrategy(
             TEN,
-            Repeatedly(
-                AfterEach(
-                    AfterFirst(AfterCount(2), SOON),
-                    AfterFirst(AfterCount(2), AfterProcessingTime(7)),
+            bl.Repeatedly(
+                bl.AfterEach(
+                    bl.AfterFirst(bl.AfterCount(2), SOON),
+                    bl.AfterFirst(bl.AfterCount(2), bl.AfterProcessingTime(7)),
                 )
             ),
         ),
@@ -208,7 +194,7 @@ def test_a_trigger_that_minds_keeps_each_alarm_until_the_clock_is_past_it():
 
 
 def test_a_trigger_without_processing_time_has_no_alarms():
-    machine = Grouping(WindowingStrategy(TEN, AfterEach(COUNT, COUNT)), Count())
+    machine = Grouping(bl.WindowingStrategy(TEN, bl.AfterEach(COUNT, COUNT)), Count())
     state, _ = machine.step(KeyState(), Bundle((Element(5, 5),)))
     assert machine.next_timers(state) == NextTimers(9, None)
 
@@ -217,8 +203,8 @@ def test_a_trigger_without_processing_time_has_no_alarms():
 
 
 def test_an_alarm_at_the_clock_still_wakes_when_an_earlier_one_has_passed(play):
-    both = AfterAll(AfterProcessingTime(5), AfterProcessingTime(8))
-    strategy = WindowingStrategy(TEN, Repeatedly(both))
+    both = bl.AfterAll(bl.AfterProcessingTime(5), bl.AfterProcessingTime(8))
+    strategy = bl.WindowingStrategy(TEN, bl.Repeatedly(both))
     # At 8 the first alarm has passed and the second has not.
     assert play(strategy, [1], AdvanceClock(8), AdvanceClock(9)) == [
         "2 [0,10) EARLY #0/-1 first [1] @9"
@@ -226,20 +212,19 @@ def test_an_alarm_at_the_clock_still_wakes_when_an_earlier_one_has_passed(play):
 
 
 def test_the_clock_visits_windows_in_their_order_and_not_in_that_of_their_arrival(play):
-    strategy = WindowingStrategy(TEN, Repeatedly(SOON))
-    assert play(strategy, [11, 1], AdvanceClock(6)) == [
+    assert play(bl.WindowingStrategy(TEN, bl.Repeatedly(SOON)), [11, 1], AdvanceClock(6)) == [
         "1 [0,10) EARLY #0/-1 first [1] @9",
         "1 [10,20) EARLY #0/-1 first [11] @19",
     ]
 
 
-ALWAYS_ONCE = AfterFirst(Always(), Never())
+ALWAYS_ONCE = bl.AfterFirst(bl.Always(), bl.Never())
 # When two panes are out, any alarm finishes it.
-TWO_PANES = AfterEach(AfterFirst(AfterCount(1), SOON), AfterCount(1), ALWAYS_ONCE)
+TWO_PANES = bl.AfterEach(bl.AfterFirst(bl.AfterCount(1), SOON), bl.AfterCount(1), ALWAYS_ONCE)
 
 
 def test_a_session_that_keeps_its_bounds_keeps_its_stale_alarms(play):
-    strategy = WindowingStrategy(Sessions(10), TWO_PANES, "discarding", 100)
+    strategy = bl.WindowingStrategy(bl.Sessions(10), TWO_PANES, "discarding", 100)
     panes = ["0 [0,15) EARLY #0/-1 first [0, 5] @14", "2 [0,15) EARLY #1/-1 [3] @14"]
     open_still = play(strategy, [0, 5], AdvanceClock(4), [3], AdvanceClock(5), [4])
     closed = play(strategy, [0, 5], AdvanceClock(4), [3], AdvanceClock(6), [4])
@@ -248,7 +233,7 @@ def test_a_session_that_keeps_its_bounds_keeps_its_stale_alarms(play):
 
 
 def test_a_session_that_outgrows_its_bounds_leaves_its_stale_alarms_behind(play):
-    strategy = WindowingStrategy(Sessions(10), TWO_PANES, "discarding", 100)
+    strategy = bl.WindowingStrategy(bl.Sessions(10), TWO_PANES, "discarding", 100)
     panes = ["0 [0,10) EARLY #0/-1 first [0] @9", "2 [0,15) EARLY #0/-1 first [5] @14"]
     open_still = play(strategy, [0], AdvanceClock(4), [5], AdvanceClock(6), [3])
     closed = play(strategy, [0], AdvanceClock(4), [5], AdvanceClock(10), [3])
@@ -262,16 +247,16 @@ def test_a_session_that_outgrows_its_bounds_leaves_its_stale_alarms_behind(play)
 @pytest.mark.parametrize(
     "trigger",
     [
-        Repeatedly(Always()),
-        AfterEach(AfterCount(1), DefaultTrigger()),
-        Repeatedly(AfterEach(AfterCount(1), DefaultTrigger())),
+        bl.Repeatedly(bl.Always()),
+        bl.AfterEach(bl.AfterCount(1), bl.DefaultTrigger()),
+        bl.Repeatedly(bl.AfterEach(bl.AfterCount(1), bl.DefaultTrigger())),
     ],
     ids=str,
 )
 def test_the_end_wakes_no_window_whose_trigger_did_not_wait_for_it_when_elements_came(
-    play, trigger: Trigger
+    play, trigger: bl.Trigger
 ):
-    strategy = WindowingStrategy(TEN, trigger, "discarding", 5)
+    strategy = bl.WindowingStrategy(TEN, trigger, "discarding", 5)
     assert play(strategy, [5], AdvanceWatermark(10), [6]) == [
         "0 [0,10) EARLY #0/-1 first [5] @9",
         "2 [0,10) LATE #1/0 [6] @9",
@@ -279,8 +264,10 @@ def test_the_end_wakes_no_window_whose_trigger_did_not_wait_for_it_when_elements
 
 
 def test_a_wait_for_the_end_is_not_taken_back_by_a_child_that_does_not_wait(play):
-    trigger = AfterEach(AfterFirst(AfterCount(1), AfterWatermark()), COUNT, DefaultTrigger())
-    strategy = WindowingStrategy(TEN, trigger, "discarding", 5)
+    trigger = bl.AfterEach(
+        bl.AfterFirst(bl.AfterCount(1), bl.AfterWatermark()), COUNT, bl.DefaultTrigger()
+    )
+    strategy = bl.WindowingStrategy(TEN, trigger, "discarding", 5)
     # Only the first child waited for the end; the last one finds itself ready there.
     assert play(strategy, [1], [2], [3], AdvanceWatermark(10)) == [
         "0 [0,10) EARLY #0/-1 first [1] @9",
@@ -301,7 +288,7 @@ def wakes_after_each(machine: Grouping, *events: Event) -> list[NextTimers]:
 
 
 def test_a_key_waits_for_the_end_of_its_window_and_then_for_its_expiry():
-    machine = Grouping(WindowingStrategy(TEN, None, "discarding", 5), Count())
+    machine = Grouping(bl.WindowingStrategy(TEN, None, "discarding", 5), Count())
     element = Bundle((Element(5, 5),))
     at_9, at_10, at_15 = (AdvanceWatermark(to) for to in (9, 10, 15))
     assert wakes_after_each(machine, element, at_9, at_10, element, at_15) == [
@@ -314,8 +301,8 @@ def test_a_key_waits_for_the_end_of_its_window_and_then_for_its_expiry():
 
 
 def test_a_key_does_not_wait_for_a_target_that_is_behind_the_clock():
-    trigger = Repeatedly(AfterAll(SOON, AfterCount(3)))
-    machine = Grouping(WindowingStrategy(TEN, trigger), Count())
+    trigger = bl.Repeatedly(bl.AfterAll(SOON, bl.AfterCount(3)))
+    machine = Grouping(bl.WindowingStrategy(TEN, trigger), Count())
     element, at_5, at_6 = Bundle((Element(5, 5),)), AdvanceClock(5), AdvanceClock(6)
     assert wakes_after_each(machine, element, at_5, at_6, element) == [
         NextTimers(9, 5),

@@ -135,8 +135,7 @@ def test_an_omitted_pane_leaves_the_name_where_it_is():
 def test_a_session_beside_one_that_began_with_the_same_window_has_a_name_of_its_own():
     # [0, 10) with 2 elements is full; what comes now begins a session with the same bounds, but
     # the first one has grown to [0, 12) before, and its row is called [0, 10).
-    strategy = retracting(Sessions(10, max_elements=2))
-    effects = panes_of(strategy, [0], [2], [0], [0])
+    effects = panes_of(retracting(Sessions(10, max_elements=2)), [0], [2], [0], [0])
     assert names(effects) == [
         "[0] in [0,10) is [0,10)",
         "[0, 2] in [0,12) is [0,10)",

@@ -103,9 +103,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
 
 
-def test_an_idle_main_or_side_input_is_as_far_as_it_came_and_as_the_other_if_that_is_further() -> (
-    None
-):
+def test_an_idle_main_or_side_input_is_as_far_as_it_came_and_as_the_other_if_that_is_further():
     for silent in (0, 1):
         patience = [10 if at == silent else None for at in (0, 1)]
         inputs = tuple(SourceClock(0, idle_after=it) for it in patience)
@@ -309,8 +307,7 @@ def furthest(
     """The watermarks of a stage and of its side input after a look, neither of which goes back."""
     watermark = max(watermark, reached[0])
     side = clocks.of_side(states, watermark, clock)
-    known = [mark for mark in (side, reached[1]) if mark is not None]
-    return watermark, max(known, default=None)
+    return watermark, max([mark for mark in (side, reached[1]) if mark is not None], default=None)
 
 
 @given(updates=st.lists(heard_from, max_size=10))

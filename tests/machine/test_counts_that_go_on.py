@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.machine.columnar.composites import columns_of_trigger as run_over_columns
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Pane
@@ -11,23 +12,9 @@ from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.texts import trigger_of
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_analysis import can_close, can_fire, can_stay_open
-from beamlike.model.trigger_base import continuation
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterWatermark,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
@@ -38,10 +25,10 @@ def at(*timestamps: int) -> Arrive:
     return Arrive(tuple(("k", Element(timestamp, timestamp)) for timestamp in timestamps))
 
 
-def counted(trigger: Trigger, *script: ScriptStep, window: Any = None) -> list[tuple[int, Any]]:
+def counted(trigger: bl.Trigger, *script: ScriptStep, window: Any = None) -> list[tuple[int, Any]]:
     """How many elements each pane has, after its step. Panes are discarded."""
-    window = window or FixedWindows(100)
-    strategy = WindowingStrategy(
+    window = window or bl.FixedWindows(100)
+    strategy = bl.WindowingStrategy(
         window, trigger, "discarding", 1000, on_time_behavior="fire_if_non_empty"
     )
     run = run_in_memory(Grouping(strategy, Count()), script)
@@ -49,20 +36,19 @@ def counted(trigger: Trigger, *script: ScriptStep, window: Any = None) -> list[t
 
 
 def test_elements_of_the_window_are_counted_and_not_those_of_the_pane() -> None:
-    assert counted(EveryCount(3), at(1), at(2), at(3), at(4), at(5, 6, 7), at(8), at(9)) == [
+    assert counted(bl.EveryCount(3), at(1), at(2), at(3), at(4), at(5, 6, 7), at(8), at(9)) == [
         (2, 3),
         (4, 4),
         (6, 2),
     ]
-    assert counted(Repeatedly(AfterCount(3)), at(1), at(2), at(3), at(4), at(5, 6, 7), at(8)) == [
-        (2, 3),
-        (4, 4),
-    ]
+    assert counted(
+        bl.Repeatedly(bl.AfterCount(3)), at(1), at(2), at(3), at(4), at(5, 6, 7), at(8)
+    ) == [(2, 3), (4, 4)]
 
 
 def test_another_firing_does_not_begin_the_count_anew() -> None:
-    by_clock = EveryProcessingTime(10)
-    trigger = Repeatedly(AfterFirst(EveryCount(3), by_clock))
+    by_clock = bl.EveryProcessingTime(10)
+    trigger = bl.Repeatedly(bl.AfterFirst(bl.EveryCount(3), by_clock))
 
     assert counted(trigger, at(1), at(2), AdvanceClock(11), at(3), at(4), at(5), at(6)) == [
         (2, 2),
@@ -73,47 +59,47 @@ def test_another_firing_does_not_begin_the_count_anew() -> None:
 
 def test_late_elements_are_counted_with_those_that_came_before_the_end() -> None:
     end = AdvanceWatermark(100)
-    late = AfterWatermark(early=AfterCount(2), late=EveryCount(5))
+    late = bl.AfterWatermark(early=bl.AfterCount(2), late=bl.EveryCount(5))
 
     assert counted(late, at(1), at(2), at(3), end, at(4), at(5), at(6)) == [(1, 2), (3, 1), (5, 2)]
     # What was a multiple before the end is not one after it.
-    assert counted(AfterWatermark(late=EveryCount(2)), at(1), at(2), end, at(3), at(4)) == [
+    assert counted(bl.AfterWatermark(late=bl.EveryCount(2)), at(1), at(2), end, at(3), at(4)) == [
         (2, 2),
         (4, 2),
     ]
 
 
 def test_the_next_of_several_has_counted_what_the_one_before_waited_for() -> None:
-    trigger = AfterEach(AfterCount(2), EveryCount(3))
+    trigger = bl.AfterEach(bl.AfterCount(2), bl.EveryCount(3))
 
     assert counted(trigger, at(1), at(2), at(3), at(4), at(5), at(6)) == [(1, 2), (2, 1), (5, 3)]
 
 
 def test_sessions_that_merge_add_up_their_counts() -> None:
-    late = AfterWatermark(late=EveryCount(4))
-    sessions = Sessions(10)
+    late = bl.AfterWatermark(late=bl.EveryCount(4))
+    sessions = bl.Sessions(10)
 
-    assert counted(EveryCount(3), at(0), at(20), at(12), at(8), window=sessions) == [(3, 4)]
+    assert counted(bl.EveryCount(3), at(0), at(20), at(12), at(8), window=sessions) == [(3, 4)]
     # Also as the trigger of late elements, of which none has come yet.
     script = at(0), at(12), at(8), AdvanceWatermark(22), at(9)
     assert counted(late, *script, window=sessions) == [(3, 3), (4, 1)]
 
 
 def test_what_the_next_of_several_has_counted_outlasts_a_merge() -> None:
-    trigger = AfterEach(AfterCount(3), EveryCount(4))
+    trigger = bl.AfterEach(bl.AfterCount(3), bl.EveryCount(4))
     apart = at(0), at(12), at(8), at(9)
     together = at(0), at(1), at(2), at(3)
 
-    assert counted(trigger, *apart, window=Sessions(10)) == [(2, 3), (3, 1)]
-    assert counted(trigger, *together, window=Sessions(10)) == [(2, 3), (3, 1)]
+    assert counted(trigger, *apart, window=bl.Sessions(10)) == [(2, 3), (3, 1)]
+    assert counted(trigger, *together, window=bl.Sessions(10)) == [(2, 3), (3, 1)]
     assert counted(trigger, *together) == [(2, 3), (3, 1)]
 
 
 def test_a_tick_is_the_step_in_which_a_clock_counts() -> None:
     def fires(*clocks: int, first: int = 0) -> list[int]:
-        trigger = EveryProcessingTime(12, since_firing=True, tick=10, fire_unchanged=True)
+        trigger = bl.EveryProcessingTime(12, since_firing=True, tick=10, fire_unchanged=True)
         script = [AdvanceClock(first), at(1), *map(AdvanceClock, clocks)]
-        strategy = WindowingStrategy(FixedWindows(100), trigger, "accumulating")
+        strategy = bl.WindowingStrategy(bl.FixedWindows(100), trigger, "accumulating")
         run = run_in_memory(Grouping(strategy, Count()), tuple(script))
         return [run.clocks()[pane.step][1] for pane in run.panes]
 
@@ -129,14 +115,14 @@ def test_a_tick_is_the_step_in_which_a_clock_counts() -> None:
 def test_it_says_what_it_waits_for_and_what_it_fired_for() -> None:
     stream = TestStream().add_elements_at_time(0, ("a", 1), ("a", 2), ("a", 3), ("a", 4))
     results = stream.advance_watermark_to_infinity().run(
-        window=FixedWindows(100),
-        trigger=EveryCount(3),
+        window=bl.FixedWindows(100),
+        trigger=bl.EveryCount(3),
         accumulation="discarding",
         allowed_lateness=0,
     )
-    machine = Grouping(WindowingStrategy(FixedWindows(100), EveryCount(3)), Count())
+    machine = Grouping(bl.WindowingStrategy(bl.FixedWindows(100), bl.EveryCount(3)), Count())
     state, _ = machine.step(KeyState(), Bundle((Element(1, 1),)))
-    window = IntervalWindow(0, 100)
+    window = bl.IntervalWindow(0, 100)
     view = machine.trigger.view(state.windows[window].trigger, Now(window, state.watermark, 0))
 
     assert "by EveryCount(3): the elements of the window have passed a multiple of 3" in " ".join(
@@ -146,21 +132,21 @@ def test_it_says_what_it_waits_for_and_what_it_fired_for() -> None:
 
 
 def test_what_is_known_of_it_before_anything_runs() -> None:
-    trigger = EveryCount(3)
+    trigger = bl.EveryCount(3)
     assert (can_fire(trigger, False), can_stay_open(trigger, False)) == (True, True)
     assert (trigger.always_fires, can_close(trigger, True)) == (True, False)
     assert not trigger.may_finish
     assert not loses_in_beam_python(trigger, 5)
-    assert continuation(trigger) == Repeatedly(AfterCount(1))
-    assert trigger.latest_first_firing(IntervalWindow(0, 10)) == MAX_TIMESTAMP
+    assert bl.continuation(trigger) == bl.Repeatedly(bl.AfterCount(1))
+    assert trigger.latest_first_firing(bl.IntervalWindow(0, 10)) == MAX_TIMESTAMP
     with pytest.raises(UnsupportedError, match=r"EveryCount\(3\) runs key by key"):
         run_over_columns(trigger, False)
 
 
 @pytest.mark.parametrize(
-    "trigger", [EveryCount(3), EveryProcessingTime(12, since_firing=True, tick="1 minute")]
+    "trigger", [bl.EveryCount(3), bl.EveryProcessingTime(12, since_firing=True, tick="1 minute")]
 )
-def test_it_is_read_back_from_its_text(trigger: Trigger) -> None:
+def test_it_is_read_back_from_its_text(trigger: bl.Trigger) -> None:
     assert trigger_of(str(trigger)) == trigger
 
 
@@ -174,6 +160,6 @@ def test_it_is_read_back_from_its_text(trigger: Trigger) -> None:
 )
 def test_a_mistake_is_named(count: int, interval: Any, said: str) -> None:
     with pytest.raises(TriggerError) as caught:
-        Repeatedly(AfterFirst(EveryCount(count), EveryProcessingTime(5, **interval)))
+        bl.Repeatedly(bl.AfterFirst(bl.EveryCount(count), bl.EveryProcessingTime(5, **interval)))
 
     assert said in str(caught.value)

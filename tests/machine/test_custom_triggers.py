@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TranscriptError, UnsupportedError, UserFunctionError
 from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.columnar.step import ColumnarGrouping
@@ -12,20 +13,7 @@ from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.trigger_base import continuation
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterWatermark,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, WindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import refused, strategy_words
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
@@ -34,16 +22,16 @@ from beamlike.testing.streams.as_code import as_test_stream
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain
 from tests.support.refusals import refusal
 
-Host = Callable[[WindowingStrategy, Script], Run]
+Host = Callable[[bl.WindowingStrategy, Script], Run]
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 
 
-def in_memory(strategy: WindowingStrategy, script: Script) -> Run:
+def in_memory(strategy: bl.WindowingStrategy, script: Script) -> Run:
     return run_in_memory(Grouping(strategy, Collect()), script)
 
 
-def on_local(strategy: WindowingStrategy, script: Script) -> Run:
+def on_local(strategy: bl.WindowingStrategy, script: Script) -> Run:
     return run_in_local(strategy, Collect(), script)
 
 
@@ -60,14 +48,14 @@ def spent(*amounts: int, at: int = 0) -> Arrive:
 
 def said(
     play: Host,
-    trigger: Trigger,
+    trigger: bl.Trigger,
     *script: Any,
-    window: WindowFn | None = None,
+    window: bl.WindowFn | None = None,
     accumulation: str = "discarding",
 ) -> list[str]:
     """Each pane: number of the step, window, timing, index, values."""
-    windows = FixedWindows(100) if window is None else window
-    strategy = WindowingStrategy(windows, trigger, accumulation, 100)
+    windows = bl.FixedWindows(100) if window is None else window
+    strategy = bl.WindowingStrategy(windows, trigger, accumulation, 100)
     return [
         f"{out.step}: {out.effect.window.start}-{out.effect.window.end} "
         f"{out.effect.info.timing.value} {out.effect.info.index} {sorted(out.effect.value)}"
@@ -78,7 +66,7 @@ def said(
 
 
 def test_as_an_early_trigger_it_begins_anew_after_each_pane(play: Host) -> None:
-    trigger = AfterWatermark(early=AfterSpend(10), late=AfterCount(1))
+    trigger = bl.AfterWatermark(early=AfterSpend(10), late=bl.AfterCount(1))
     steps = (spent(4), spent(5), spent(3, 9), spent(9), AdvanceWatermark(100), spent(1), END)
 
     assert said(play, trigger, *steps, accumulation="accumulating") == [
@@ -96,7 +84,7 @@ def test_alone_it_fires_once_and_closes_its_window(play: Host) -> None:
 
 
 def test_it_takes_its_turn_after_another_one(play: Host) -> None:
-    trigger = AfterEach(AfterCount(1), Repeatedly(AfterSpend(10)))
+    trigger = bl.AfterEach(bl.AfterCount(1), bl.Repeatedly(AfterSpend(10)))
 
     assert said(play, trigger, spent(50), spent(6), spent(5), spent(10), spent(2), END) == [
         "0: 0-100 EARLY 0 [50]",
@@ -107,7 +95,7 @@ def test_it_takes_its_turn_after_another_one(play: Host) -> None:
 
 
 def test_as_until_it_judges_all_that_the_window_received(play: Host) -> None:
-    trigger = OrFinally(Repeatedly(AfterCount(2)), AfterSpend(10))
+    trigger = bl.OrFinally(bl.Repeatedly(bl.AfterCount(2)), AfterSpend(10))
 
     assert said(play, trigger, spent(2, 3), spent(1), spent(4), spent(7), END) == [
         "0: 0-100 EARLY 0 [2, 3]",
@@ -119,14 +107,14 @@ def test_as_until_it_judges_all_that_the_window_received(play: Host) -> None:
 def test_sessions_that_merge_add_up_what_it_keeps(play: Host) -> None:
     steps = (spent(4), spent(5, at=20), spent(1, at=10), END)
 
-    assert said(play, Repeatedly(AfterSpend(10)), *steps, window=Sessions(15)) == [
+    assert said(play, bl.Repeatedly(AfterSpend(10)), *steps, window=bl.Sessions(15)) == [
         "2: 0-35 EARLY 0 [1, 4, 5]",
         "3: 0-35 ON_TIME 1 []",
     ]
 
 
 def test_what_it_cannot_take_fails_or_is_dropped_alone() -> None:
-    strategy = WindowingStrategy(FixedWindows(100), Repeatedly(AfterSpend(10)))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(100), bl.Repeatedly(AfterSpend(10)))
     script = (Arrive((("a", Element(6, 0)), ("a", Element("x", 1)), ("a", Element(5, 2)))), END)
 
     with pytest.raises(UserFunctionError, match=r"AfterSpend\(limit=10\)\.on_elements raised"):
@@ -139,29 +127,28 @@ def test_what_it_cannot_take_fails_or_is_dropped_alone() -> None:
 
 
 def test_what_is_known_of_it_before_any_data() -> None:
-    trigger = Repeatedly(AfterSpend(10))
-    strategy = WindowingStrategy(FixedWindows(100), trigger)
+    trigger = bl.Repeatedly(AfterSpend(10))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(100), trigger)
 
     assert str(trigger) == "Repeatedly(AfterSpend(limit=10))"
-    assert continuation(trigger) == Repeatedly(AfterCount(1))
+    assert bl.continuation(trigger) == bl.Repeatedly(bl.AfterCount(1))
     assert refusal(UnsupportedError, lambda: ColumnarGrouping(strategy, ())) == (
         "AfterSpend(limit=10), a trigger of yours, runs key by key, and not over columns"
     )
 
 
 def test_a_window_says_what_it_waits_for() -> None:
-    machine = Grouping(WindowingStrategy(FixedWindows(100), AfterSpend(10)), Collect())
-    now = Now(IntervalWindow(0, 100), 0, 0, (Element(4, 0),))
-    state = machine.trigger.on_elements(machine.trigger.start(), 1, now)
-    view = machine.trigger.view(state, now)
+    machine = Grouping(bl.WindowingStrategy(bl.FixedWindows(100), AfterSpend(10)), Collect())
+    now = Now(bl.IntervalWindow(0, 100), 0, 0, (Element(4, 0),))
+    view = machine.trigger.view(machine.trigger.on_elements(machine.trigger.start(), 1, now), now)
 
     assert (view.name, view.waits_for) == ("AfterSpend(limit=10)", "6 more")
     assert view.reason == "at least 10 was spent"
 
 
 def test_a_changed_trigger_is_refused_at_a_restart() -> None:
-    def words(trigger: Trigger) -> dict[str, str]:
-        return strategy_words(WindowingStrategy(FixedWindows(100), Repeatedly(trigger)))
+    def words(trigger: bl.Trigger) -> dict[str, str]:
+        return strategy_words(bl.WindowingStrategy(bl.FixedWindows(100), bl.Repeatedly(trigger)))
 
     class AfterSpendAnew(AfterSpend):
         state_version = 2
@@ -181,7 +168,7 @@ def test_a_changed_trigger_is_refused_at_a_restart() -> None:
 
 
 def test_scenario_files_refuse_it_by_name_and_code_names_its_class() -> None:
-    strategy = WindowingStrategy(FixedWindows(100), Repeatedly(AfterSpend(10)))
+    strategy = bl.WindowingStrategy(bl.FixedWindows(100), bl.Repeatedly(AfterSpend(10)))
     run = in_memory(strategy, (spent(4),))
 
     with pytest.raises(TranscriptError, match=r"AfterSpend\(limit=10\) is a trigger of your own"):

@@ -2,33 +2,30 @@
 
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
-TEN = FixedWindows(10)
+TEN = bl.FixedWindows(10)
 
 
 def test_the_global_window_is_open_at_its_last_millisecond(play):
     assert (
-        play(WindowingStrategy(GlobalWindows()), [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW)) == []
+        play(bl.WindowingStrategy(bl.GlobalWindows()), [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW))
+        == []
     )
 
 
 def test_the_global_window_ends_a_day_before_time_does(play):
-    strategy = WindowingStrategy(GlobalWindows())
-    outputs = play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6])
-    assert outputs == [
+    strategy = bl.WindowingStrategy(bl.GlobalWindows())
+    assert play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6]) == [
         f"1 global ON_TIME #0/0 first last [5] @{END_OF_GLOBAL_WINDOW}",
         "2 global dropped 6, expired by 1",
     ]
 
 
 def test_lateness_without_end_lasts_until_the_global_window_ends(play):
-    strategy = WindowingStrategy(TEN, None, "discarding", MAX_TIMESTAMP)
+    strategy = bl.WindowingStrategy(TEN, None, "discarding", MAX_TIMESTAMP)
     late = "1 [0,10) LATE #0/0 first [5] @9"
     assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW), [5]) == [late]
     assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [5]) == [
@@ -38,9 +35,8 @@ def test_lateness_without_end_lasts_until_the_global_window_ends(play):
 
 def test_the_last_fixed_window_is_cut_where_the_global_window_ends(play):
     start = END_OF_GLOBAL_WINDOW - END_OF_GLOBAL_WINDOW % 10
-    strategy = WindowingStrategy(TEN)
-    outputs = play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP))
-    assert outputs == [
+    strategy = bl.WindowingStrategy(TEN)
+    assert play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP)) == [
         f"1 [{start},{END_OF_GLOBAL_WINDOW + 1}) ON_TIME #0/0 first last "
         f"[{END_OF_GLOBAL_WINDOW}] @{END_OF_GLOBAL_WINDOW}"
     ]
@@ -53,21 +49,20 @@ TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)
 START_OF_TEN = LAST - 5
 WINDOWS = [
     pytest.param(TEN, [(START_OF_TEN, LAST + 1)], id="fixed"),
-    pytest.param(FixedWindows("1 hour"), [(LAST - 54_775, LAST + 1)], id="fixed, long"),
+    pytest.param(bl.FixedWindows("1 hour"), [(LAST - 54_775, LAST + 1)], id="fixed, long"),
     pytest.param(
-        SlidingWindows(10, period=5), [(START_OF_TEN, LAST + 1), (LAST, LAST + 1)], id="sliding"
+        bl.SlidingWindows(10, period=5), [(START_OF_TEN, LAST + 1), (LAST, LAST + 1)], id="sliding"
     ),
-    pytest.param(Sessions(10), [(LAST, LAST + 1)], id="sessions"),
-    pytest.param(Sessions("2 days"), [(LAST, LAST + 1)], id="sessions, long"),
+    pytest.param(bl.Sessions(10), [(LAST, LAST + 1)], id="sessions"),
+    pytest.param(bl.Sessions("2 days"), [(LAST, LAST + 1)], id="sessions, long"),
 ]
 
 
 @pytest.mark.parametrize(("window_fn", "bounds"), WINDOWS)
 def test_elements_of_the_last_day_get_the_last_windows_and_come_out_in_them(
-    play, window_fn: WindowFn, bounds: list[tuple[int, int]]
+    play, window_fn: bl.WindowFn, bounds: list[tuple[int, int]]
 ):
-    outputs = play(WindowingStrategy(window_fn), [LAST, LAST + 1], [LAST_OF_ALL], TO_INFINITY)
-    assert outputs == [
+    assert play(bl.WindowingStrategy(window_fn), [LAST, LAST + 1], [LAST_OF_ALL], TO_INFINITY) == [
         f"2 [{start},{end}) ON_TIME #0/0 first last [{LAST}, {LAST + 1}, {LAST_OF_ALL}] @{LAST}"
         for start, end in bounds
     ]
@@ -75,11 +70,11 @@ def test_elements_of_the_last_day_get_the_last_windows_and_come_out_in_them(
 
 @pytest.mark.parametrize(("window_fn", "bounds"), WINDOWS)
 def test_an_early_pane_of_the_last_window_is_followed_by_one_on_time(
-    play, window_fn: WindowFn, bounds: list[tuple[int, int]]
+    play, window_fn: bl.WindowFn, bounds: list[tuple[int, int]]
 ):
-    strategy = WindowingStrategy(
+    strategy = bl.WindowingStrategy(
         window_fn,
-        AfterWatermark(early=AfterCount(2), late=AfterCount(1)),
+        bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
         "discarding",
         5,
         timestamp_combiner="latest",
@@ -97,9 +92,9 @@ def test_an_early_pane_of_the_last_window_is_followed_by_one_on_time(
 
 @pytest.mark.parametrize(("window_fn", "bounds"), WINDOWS)
 def test_an_element_of_the_last_day_is_dropped_once_the_last_window_is_over(
-    play, window_fn: WindowFn, bounds: list[tuple[int, int]]
+    play, window_fn: bl.WindowFn, bounds: list[tuple[int, int]]
 ):
-    strategy = WindowingStrategy(window_fn, None, "discarding", 5)
+    strategy = bl.WindowingStrategy(window_fn, None, "discarding", 5)
     kept = play(strategy, AdvanceWatermark(LAST), [LAST_OF_ALL], AdvanceWatermark(LAST + 1))
     dropped = play(strategy, AdvanceWatermark(LAST + 1), [LAST_OF_ALL])
     assert kept == [
@@ -112,7 +107,7 @@ def test_an_element_of_the_last_day_is_dropped_once_the_last_window_is_over(
 
 
 def test_an_element_of_the_last_day_of_the_global_window_is_stamped_inside_of_it(play):
-    strategy = WindowingStrategy(GlobalWindows(), timestamp_combiner="latest")
+    strategy = bl.WindowingStrategy(bl.GlobalWindows(), timestamp_combiner="latest")
     assert play(strategy, [LAST_OF_ALL, 5], TO_INFINITY) == [
         f"1 global ON_TIME #0/0 first last [5, {LAST_OF_ALL}] @{LAST}"
     ]

@@ -102,8 +102,4 @@ def test_a_clock_that_jumps_by_years_fires_each_timer_once() -> None:
     assert [
         (output.step, output.effect.info.timing.value, output.effect.value)
         for output in results.run.outputs
-    ] == [
-        (1, "EARLY", [1]),
-        (3, "EARLY", [2]),
-        (5, "ON_TIME", []),
-    ]
+    ] == [(1, "EARLY", [1]), (3, "EARLY", [2]), (5, "ON_TIME", [])]

@@ -5,6 +5,7 @@ import pickle
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import UserFunctionError, WindowError, WindowingError
 from beamlike.machine.events import (
     AdvanceWatermark,
@@ -19,20 +20,14 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CollectByTimestamp, Stamped, Sum, Together
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark, Never, Repeatedly
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive
-from tests.support.machines.live_stage import LiveStage
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
-TEN = WindowingStrategy(FixedWindows(10))
-SESSIONS = WindowingStrategy(Sessions(10))
-EACH = Repeatedly(AfterCount(1))
+TEN = bl.WindowingStrategy(bl.FixedWindows(10))
+SESSIONS = bl.WindowingStrategy(bl.Sessions(10))
+EACH = bl.Repeatedly(bl.AfterCount(1))
 
 
 @attrs.frozen
@@ -101,7 +96,7 @@ def gap_of(value):
 
 
 def test_an_element_that_has_no_window_is_reported():
-    error = refused(WindowingStrategy(Sessions(gap_of)), Sum(), bundle(5))
+    error = refused(bl.WindowingStrategy(bl.Sessions(gap_of)), Sum(), bundle(5))
     assert str(error) == (
         "Sessions(gap_of).assign raised KeyError: 'five'; it was called for the element 5 at "
         "00:00:00.005 (5 ms), key 'k'; mend the function, or leave out what it cannot take with "
@@ -110,7 +105,7 @@ def test_an_element_that_has_no_window_is_reported():
 
 
 def test_an_error_of_beamlike_s_own_is_a_failure_of_the_function_that_caused_it():
-    error = refused(WindowingStrategy(Sessions(lambda value: "soon")), Sum(), bundle(5))
+    error = refused(bl.WindowingStrategy(bl.Sessions(lambda value: "soon")), Sum(), bundle(5))
     assert isinstance(error.__cause__, WindowError)
     assert "raised WindowError: the gap of a session must be a duration" in str(error)
 
@@ -156,7 +151,7 @@ def test_the_error_survives_the_way_from_another_process():
 
 
 def test_a_step_that_is_reported_has_not_happened_to_any_key():
-    stage = MemoryStage(Grouping(WindowingStrategy(FixedWindows(10), EACH), Picky(("add",))))
+    stage = MemoryStage(Grouping(bl.WindowingStrategy(bl.FixedWindows(10), EACH), Picky(("add",))))
     stage.play(Arrive((("a", Element(1, 1)),)))
     before = stage.run
     with pytest.raises(UserFunctionError):
@@ -170,12 +165,6 @@ def test_there_is_no_third_choice():
     with pytest.raises(WindowingError) as error:
         Grouping(TEN, Sum(), "ignore")
     assert str(error.value) == "on_error must be one of 'fail', 'drop', got 'ignore'"
-
-
-def test_a_live_stage_takes_the_choice_too():
-    stage = LiveStage(TEN, Picky(("add",)), clock=lambda: 0, on_error="drop")
-    (output,) = stage.add("k", 5, 5)
-    assert output.effect.reason is DropReason.FAILED
 
 
 # -- dropped ---------------------------------------------------------------------------------
@@ -203,23 +192,22 @@ def test_a_drop_says_what_was_raised_and_where_the_watermark_stood():
 
 
 def test_an_element_without_a_window_is_dropped_without_one():
-    strategy = WindowingStrategy(Sessions(gap_of))
-    drop, pane = effects_of(strategy, Sum(), bundle(5, 6), END)
+    drop, pane = effects_of(bl.WindowingStrategy(bl.Sessions(gap_of)), Sum(), bundle(5, 6), END)
     assert drop == Drop(Element(5, 5), None, DropReason.FAILED)
     assert drop.error == "Sessions(gap_of).assign raised KeyError: 'five'"
     assert pane.value == 6
 
 
 def test_a_stage_that_only_assigns_windows_drops_it_too():
-    machine = PassThrough(Sessions(gap_of), "drop")
+    machine = PassThrough(bl.Sessions(gap_of), "drop")
     updates = []
     state = KeyState.unseen(7, 0)
     _, (drop, pane) = machine.step(state, Bundle((Element(5, 5), Element(6, 6))), updates.append)
     assert (drop, drop.watermark) == (Drop(Element(5, 5), None, DropReason.FAILED), 7)
     assert updates == [drop]
-    assert pane.window == IntervalWindow(6, 16)
+    assert pane.window == bl.IntervalWindow(6, 16)
     with pytest.raises(UserFunctionError, match="the element 5 at"):
-        PassThrough(Sessions(gap_of)).step(state, Bundle((Element(5, 5),)))
+        PassThrough(bl.Sessions(gap_of)).step(state, Bundle((Element(5, 5),)))
 
 
 def test_in_each_of_its_windows_an_element_stands_for_itself(play):
@@ -229,7 +217,7 @@ def test_in_each_of_its_windows_an_element_stands_for_itself(play):
                 self.check("add", list(map(Stamped, values, timestamps)))
             return CollectByTimestamp.add(self, accumulator, values, timestamps)
 
-    strategy = WindowingStrategy(SlidingWindows(10, 5))
+    strategy = bl.WindowingStrategy(bl.SlidingWindows(10, 5))
     # The window [0, 10) has 1 already and cannot take 5; [5, 15) can, as its first element.
     assert play(strategy, [1], [5], END, combine=PickyLate(("add",)), on_error="drop") == [
         "1 [0,10) dropped 5, failed",
@@ -258,10 +246,9 @@ def test_the_story_has_no_merging_that_was_undone():
 
 def test_the_elements_that_would_join_sessions_that_cannot_be_merged_are_dropped(play):
     picky = Picky(("merge",), (18,))
-    strategy = WindowingStrategy(Sessions(10), Never())
+    strategy = bl.WindowingStrategy(bl.Sessions(10), bl.Never())
     # 9 and 12 would make one of [0, 10) and [18, 28); 2 belongs to the same plan; 40 does not.
-    outputs = play(strategy, [0, 18], [9, 2, 40], [20], END, combine=picky, on_error="drop")
-    assert outputs == [
+    assert play(strategy, [0, 18], [9, 2, 40], [20], END, combine=picky, on_error="drop") == [
         "1 [9,19) dropped 9, failed",
         "1 [2,12) dropped 2, failed",
         "3 [0,10) ON_TIME #0/0 first last [0] @9",
@@ -270,7 +257,7 @@ def test_the_elements_that_would_join_sessions_that_cannot_be_merged_are_dropped
     ]
 
 
-class Touchy(Sessions):
+class Touchy(bl.Sessions):
     """Sessions that cannot be merged when a window starts at 5."""
 
     def merge(self, windows):
@@ -281,8 +268,7 @@ class Touchy(Sessions):
 
 
 def test_the_elements_whose_windows_the_plan_cannot_take_are_dropped(play):
-    strategy = WindowingStrategy(Touchy(10))
-    assert play(strategy, [0], [5, 7, 5], END, on_error="drop") == [
+    assert play(bl.WindowingStrategy(Touchy(10)), [0], [5, 7, 5], END, on_error="drop") == [
         "1 [5,15) dropped 5, failed",
         "1 [5,15) dropped 5, failed",
         "2 [0,17) ON_TIME #0/0 first last [0, 7] @16",
@@ -290,30 +276,30 @@ def test_the_elements_whose_windows_the_plan_cannot_take_are_dropped(play):
 
 
 def test_a_plan_that_no_element_spoils_alone_takes_them_all(play):
-    class Crowded(Sessions):
+    class Crowded(bl.Sessions):
         def merge(self, windows):
             windows = list(windows)
             if len(windows) > 2:
                 raise ValueError("too many")
             return super().merge(windows)
 
-    assert play(WindowingStrategy(Crowded(10)), [0], [5, 7], END, on_error="drop") == [
+    assert play(bl.WindowingStrategy(Crowded(10)), [0], [5, 7], END, on_error="drop") == [
         "1 [5,15) dropped 5, failed",
         "1 [7,17) dropped 7, failed",
         "2 [0,10) ON_TIME #0/0 first last [0] @9",
     ]
-    error = refused(WindowingStrategy(Crowded(10)), Sum(), bundle(0), bundle(5, 7))
+    error = refused(bl.WindowingStrategy(Crowded(10)), Sum(), bundle(0), bundle(5, 7))
     assert "too many; it was called for 2 elements together, key 'k'" in str(error)
 
 
 def test_a_late_element_is_dropped_as_late_though_the_plan_fails_for_it():
-    strategy = WindowingStrategy(Touchy(10))
+    strategy = bl.WindowingStrategy(Touchy(10))
     _, drop = effects_of(strategy, Sum(), bundle(20), AdvanceWatermark(30), bundle(5))
-    assert drop == Drop(Element(5, 5), IntervalWindow(5, 15), DropReason.EXPIRED, 16)
+    assert drop == Drop(Element(5, 5), bl.IntervalWindow(5, 15), DropReason.EXPIRED, 16)
 
 
 def test_combined_elements_are_dropped_together():
-    item = Lifted((Stamped(4, 4), Stamped(5, 5)), 2, IntervalWindow(0, 10), 5)
+    item = Lifted((Stamped(4, 4), Stamped(5, 5)), 2, bl.IntervalWindow(0, 10), 5)
     arrive = Arrive((("k", Element(1, 1)), ("k", item)))
     drop, pane = effects_of(TEN, Picky(("merge",)), arrive, END)
     assert drop == Drop(item, item.window, DropReason.FAILED, count=2)
@@ -347,7 +333,9 @@ def test_an_aggregation_that_cannot_begin_takes_nothing():
 
 # -- panes that cannot be made ---------------------------------------------------------------
 
-EARLY = WindowingStrategy(FixedWindows(10), AfterWatermark(early=AfterCount(1)), "discarding")
+EARLY = bl.WindowingStrategy(
+    bl.FixedWindows(10), bl.AfterWatermark(early=bl.AfterCount(1)), "discarding"
+)
 
 
 @attrs.frozen
@@ -379,12 +367,12 @@ def test_elements_whose_window_cannot_make_its_last_pane_are_dropped(play):
 
 def test_such_a_drop_has_the_window_and_no_element():
     (drop,) = effects_of(EARLY, Picky(("extract",)), bundle(1, 5), END)
-    assert drop == Drop(None, IntervalWindow(0, 10), DropReason.FAILED, count=2)
+    assert drop == Drop(None, bl.IntervalWindow(0, 10), DropReason.FAILED, count=2)
     assert drop.error == "Picky().extract raised ValueError: no [5]"
 
 
 def test_what_stands_is_not_withdrawn_for_a_pane_that_cannot_be_made(play):
-    strategy = WindowingStrategy(FixedWindows(10), EACH, "retracting")
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), EACH, "retracting")
     assert play(strategy, [1], [5, 6], END, combine=Picky(("extract",)), on_error="drop") == [
         "0 [0,10) EARLY #0/-1 first [1] @9",
         "2 [0,10) dropped 2 elements, failed",
@@ -393,7 +381,7 @@ def test_what_stands_is_not_withdrawn_for_a_pane_that_cannot_be_made(play):
 
 def test_a_session_at_rest_keeps_what_could_not_come_out_for_as_long_as_it_is_kept():
     combine = Unsure()
-    strategy = WindowingStrategy(Sessions(10), late_check="retain")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), late_check="retain")
     stage = MemoryStage(Grouping(strategy, combine, "drop"))
     stage.play(bundle(0))
     assert stage.play(AdvanceWatermark(18)) == ()
@@ -406,7 +394,7 @@ def test_a_session_at_rest_keeps_what_could_not_come_out_for_as_long_as_it_is_ke
 def test_a_session_at_rest_tries_once_more_before_it_is_forgotten():
     combine = Unsure()
     stage = MemoryStage(
-        Grouping(WindowingStrategy(Sessions(10), late_check="retain"), combine, "drop")
+        Grouping(bl.WindowingStrategy(bl.Sessions(10), late_check="retain"), combine, "drop")
     )
     stage.play(bundle(0))
     stage.play(AdvanceWatermark(12))
@@ -417,7 +405,7 @@ def test_a_session_at_rest_tries_once_more_before_it_is_forgotten():
 
 # -- accumulators that cannot be begun anew --------------------------------------------------
 
-DISCARDING = WindowingStrategy(FixedWindows(10), EACH, "discarding")
+DISCARDING = bl.WindowingStrategy(bl.FixedWindows(10), EACH, "discarding")
 
 
 @attrs.frozen
@@ -464,7 +452,7 @@ def test_a_window_that_is_forgotten_after_its_pane_needs_no_other_accumulator(pl
 
 
 def test_a_trigger_whose_last_pane_cannot_be_made_has_not_finished(play):
-    once = WindowingStrategy(FixedWindows(10), AfterCount(1), "accumulating")
+    once = bl.WindowingStrategy(bl.FixedWindows(10), bl.AfterCount(1), "accumulating")
     combine = OutOfAccumulators((1, 3))
     assert play(once, [5], [6], [7], END, combine=combine, on_error="drop") == [
         "1 [0,10) EARLY #0/-1 first last [5, 6] @9",
@@ -475,7 +463,7 @@ def test_a_trigger_whose_last_pane_cannot_be_made_has_not_finished(play):
 
 
 def test_a_session_at_rest_that_cannot_begin_anew_keeps_its_elements_to_the_end(play):
-    strategy = WindowingStrategy(Sessions(10), late_check="retain")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), late_check="retain")
     steps = ([0], AdvanceWatermark(18), END)
     assert play(strategy, *steps, combine=OutOfAccumulators((1,)), on_error="drop") == [
         "2 [0,10) ON_TIME #0/0 first last [0] @9"

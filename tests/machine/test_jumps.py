@@ -111,8 +111,7 @@ def test_a_time_ahead_of_the_clock_counts_as_far_as_it_is_believed() -> None:
 
 
 def test_a_jump_says_how_far_from_where_to_where_and_by_what() -> None:
-    found = Jump(43_500_000, 75_900_000, "device='d3', at 21:10:00")
-    assert found.describe == (
+    assert Jump(43_500_000, 75_900_000, "device='d3', at 21:10:00").describe == (
         "the watermark jumps 9h, from 12:05:00 to 21:05:00 by device='d3', at 21:10:00"
     )
 

@@ -129,8 +129,7 @@ def test_a_drop_with_no_live_session_near_it_nearly_joined_none() -> None:
     assert isinstance(drop.effect, Drop)
     assert drop.effect.nearest_session is None
 
-    touching = bl.Sessions("10 minutes", merge_touching=True)
-    (drop,) = stream.run(window=touching).drops
+    (drop,) = stream.run(window=bl.Sessions("10 minutes", merge_touching=True)).drops
 
     assert isinstance(drop.effect, Drop)
     assert drop.effect.nearest_session == IntervalWindow(180_000, 1_380_000)

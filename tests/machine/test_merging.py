@@ -39,8 +39,7 @@ def test_an_element_that_only_touches_both_neighbours_stays_alone(play):
 
 
 def test_touching_windows_merge_where_they_are_reported_to(play):
-    touching = WindowingStrategy(Sessions(10, merge_touching=True))
-    assert play(touching, [0, 20, 41], [10], END) == [
+    assert play(WindowingStrategy(Sessions(10, merge_touching=True)), [0, 20, 41], [10], END) == [
         "2 [0,30) ON_TIME #0/0 first last [0, 10, 20] @29",
         "2 [41,51) ON_TIME #0/0 first last [41] @50",
     ]
@@ -55,8 +54,7 @@ def test_an_element_at_the_end_of_a_session_that_is_over_opens_the_next_one(play
 
 
 def test_an_element_whose_own_window_expired_is_dropped_although_a_session_lives(play):
-    outputs = play(WindowingStrategy(GAP_TEN), [5], AdvanceWatermark(10), [0], END)
-    assert outputs == [
+    assert play(WindowingStrategy(GAP_TEN), [5], AdvanceWatermark(10), [0], END) == [
         "2 [0,10) dropped 0, expired by 1",
         "3 [5,15) ON_TIME #0/0 first last [5] @14",
     ]
@@ -83,16 +81,14 @@ def test_a_session_that_grew_is_over_at_its_new_end(play):
 
 
 def test_a_session_that_keeps_its_bounds_keeps_counting_its_panes(play):
-    outputs = play(WindowingStrategy(GAP_TEN, EACH), [0, 5], [3])
-    assert outputs == [
+    assert play(WindowingStrategy(GAP_TEN, EACH), [0, 5], [3]) == [
         "0 [0,15) EARLY #0/-1 first [0, 5] @14",
         "1 [0,15) EARLY #1/-1 [3] @14",
     ]
 
 
 def test_a_session_that_outgrows_its_bounds_starts_its_panes_anew(play):
-    outputs = play(WindowingStrategy(GAP_TEN, EACH), [0], [1], [2])
-    assert outputs == [
+    assert play(WindowingStrategy(GAP_TEN, EACH), [0], [1], [2]) == [
         "0 [0,10) EARLY #0/-1 first [0] @9",
         "1 [0,11) EARLY #0/-1 first [1] @10",
         "2 [0,12) EARLY #0/-1 first [2] @11",
@@ -100,8 +96,7 @@ def test_a_session_that_outgrows_its_bounds_starts_its_panes_anew(play):
 
 
 def test_an_accumulating_session_holds_what_its_parts_had_emitted(play):
-    outputs = play(WindowingStrategy(GAP_TEN, EACH, "accumulating"), [0], [15], [8])
-    assert outputs == [
+    assert play(WindowingStrategy(GAP_TEN, EACH, "accumulating"), [0], [15], [8]) == [
         "0 [0,10) EARLY #0/-1 first [0] @9",
         "1 [15,25) EARLY #0/-1 first [15] @24",
         "2 [0,25) EARLY #0/-1 first [0, 8, 15] @24",
@@ -109,8 +104,7 @@ def test_an_accumulating_session_holds_what_its_parts_had_emitted(play):
 
 
 def test_retractions_of_all_parts_precede_the_merged_pane(play):
-    outputs = play(WindowingStrategy(GAP_TEN, EACH, "retracting"), [0], [15], [8], [9])
-    assert outputs == [
+    assert play(WindowingStrategy(GAP_TEN, EACH, "retracting"), [0], [15], [8], [9]) == [
         "0 [0,10) EARLY #0/-1 first [0] @9",
         "1 [15,25) EARLY #0/-1 first [15] @24",
         "2 [0,10) EARLY #0/-1 first withdrawn [0] @9",
@@ -156,16 +150,14 @@ def test_new_data_that_merges_into_the_bounds_of_a_closed_session_is_dropped(pla
 
 
 def test_live_data_that_merges_into_the_bounds_of_a_closed_session_opens_it_again(play):
-    strategy = WindowingStrategy(GAP_TEN, AfterCount(3))
-    assert play(strategy, [0, 3, 5], [0], [5], END) == [
+    assert play(WindowingStrategy(GAP_TEN, AfterCount(3)), [0, 3, 5], [0], [5], END) == [
         "0 [0,15) EARLY #0/-1 first last [0, 3, 5] @14",
         "3 [0,15) ON_TIME #0/0 first last [0, 5] @14",
     ]
 
 
 def test_a_closed_session_is_forgotten_when_it_expires(play):
-    strategy = WindowingStrategy(GAP_TEN, AfterCount(1))
-    assert play(strategy, [0], AdvanceWatermark(10), [0]) == [
+    assert play(WindowingStrategy(GAP_TEN, AfterCount(1)), [0], AdvanceWatermark(10), [0]) == [
         "0 [0,10) EARLY #0/-1 first last [0] @9",
         "2 [0,10) dropped 0, expired by 1",
     ]
@@ -200,8 +192,7 @@ def test_a_session_that_was_on_time_is_early_again_when_it_grows_past_the_waterm
 
 def test_a_session_stays_late_when_all_its_parts_and_the_watermark_are_past_the_end(play):
     strategy = WindowingStrategy(GAP_TEN, AfterWatermark(late=AfterCount(2)), "discarding", 50)
-    outputs = play(strategy, [0], [15], AdvanceWatermark(30), [9], [10])
-    assert outputs == [
+    assert play(strategy, [0], [15], AdvanceWatermark(30), [9], [10]) == [
         "2 [0,10) ON_TIME #0/0 first [0] @9",
         "2 [15,25) ON_TIME #0/0 first [15] @24",
         "4 [0,25) LATE #0/0 first [9, 10] @24",
@@ -217,8 +208,7 @@ def test_after_each_goes_back_to_a_first_child_that_the_merge_rewound(play):
     strategy = WindowingStrategy(
         GAP_TEN, AfterEach(AfterWatermark(), Repeatedly(AfterCount(1))), "discarding", 50
     )
-    outputs = play(strategy, [0], AdvanceWatermark(10), [1], [8], AdvanceWatermark(18), [2])
-    assert outputs == [
+    assert play(strategy, [0], AdvanceWatermark(10), [1], [8], AdvanceWatermark(18), [2]) == [
         "1 [0,10) ON_TIME #0/0 first [0] @9",
         # The session grew past the watermark twice, so it waits for its end again.
         "4 [0,18) ON_TIME #0/0 first [1, 8] @17",
@@ -254,8 +244,7 @@ def test_a_delay_that_was_over_in_a_session_stays_over_while_its_bounds_do(play)
 
 def test_a_delay_that_was_over_in_a_session_begins_anew_when_it_outgrows_its_bounds(play):
     strategy = WindowingStrategy(GAP_TEN, AfterEach(AfterProcessingTime(5), EACH))
-    outputs = play(strategy, [0, 5], AdvanceClock(6), [8], AdvanceClock(11), AdvanceClock(12))
-    assert outputs == [
+    assert play(strategy, [0, 5], AdvanceClock(6), [8], AdvanceClock(11), AdvanceClock(12)) == [
         "1 [0,15) EARLY #0/-1 first [0, 5] @14",
         "4 [0,18) EARLY #0/-1 first [8] @17",
     ]

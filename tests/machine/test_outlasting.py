@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.api.pipelines.coders import VarIntCoder
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.in_process import run_pipeline
@@ -17,10 +18,7 @@ from beamlike.model.graph import Edge, GroupNode, ReadNode, StatefulParDoNode
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.windowfns import FixedWindows, GlobalWindows
-from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive
@@ -56,7 +54,7 @@ class Source(StatefulFn):
             user_states.timer(self.tick).set(timer.at + 1_000, timer.tag, after)
         else:
             user_states.state(self.next).clear()
-        window = FixedWindows(10).assign(number * 10)
+        window = bl.FixedWindows(10).assign(number * 10)
         return [("", Windowed(("k", number), number * 10, window))]
 
 
@@ -65,8 +63,8 @@ class Ending(Source):
 
 
 def played(fn: StatefulFn) -> list[Any]:
-    stage = MemoryStage(StatefulParDo(GlobalWindows(), fn))
-    element = Element((("k", 3), NO_FIRING), 0, GLOBAL_WINDOW)
+    stage = MemoryStage(StatefulParDo(bl.GlobalWindows(), fn))
+    element = Element((("k", 3), NO_FIRING), 0, bl.GLOBAL_WINDOW)
     steps = [Arrive((("k", element),)), AdvanceWatermark(MAX_TIMESTAMP)]
     steps += [AdvanceClock(at) for at in (1_001, 2_001, 3_001)]
     found = []
@@ -95,9 +93,9 @@ def test_without_that_it_ends_with_its_input():
 def nodes(fn: StatefulFn) -> list[Any]:
     script = (Arrive(((None, Element(("k", 3), 0)),)), AdvanceWatermark(MAX_TIMESTAMP))
     read = ReadNode("Read", (), script, bounded=True)
-    rules = WindowingStrategy.unwindowed()
+    rules = bl.WindowingStrategy.unwindowed()
     source = StatefulParDoNode("Source", (Edge(read),), rules, fn)
-    group = GroupNode("Count", (Edge(source),), WindowingStrategy(FixedWindows(10)), Count())
+    group = GroupNode("Count", (Edge(source),), bl.WindowingStrategy(bl.FixedWindows(10)), Count())
     return [group]
 
 

@@ -229,10 +229,7 @@ def test_a_delta_whose_turn_comes_later_has_measured_from_the_first_element(wind
     trigger = AfterEach(AfterCount(3), Repeatedly(AfterDelta(5)))
     trace = at(0, 1), at(12, 2), at(8, 3), at(9, 5), at(7, 7)
 
-    assert panes(trigger, *trace, window=window) == [
-        (2, [1, 2, 3]),
-        (4, [1, 2, 3, 5, 7]),
-    ]
+    assert panes(trigger, *trace, window=window) == [(2, [1, 2, 3]), (4, [1, 2, 3, 5, 7])]
 
 
 def test_a_distance_may_be_a_function_of_ones_own() -> None:

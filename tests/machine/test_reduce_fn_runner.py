@@ -6,39 +6,25 @@ answers the same here. The timer that it fires by hand comes due by a clock.
 
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.combine import Sum
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
 
-TEN, HUNDRED = FixedWindows(10), FixedWindows(100)
-TEN_AFTER = Repeatedly(AfterProcessingTime(10))
-TWO_THEN_ONE = AfterEach(AfterCount(2), AfterCount(1))
-TWO_OR_END = Repeatedly(AfterFirst(AfterCount(2), AfterWatermark()))
-EARLY_THEN_LATE = AfterEach(
-    OrFinally(Repeatedly(AfterProcessingTime(5)), AfterWatermark()),
-    Repeatedly(AfterProcessingTime(25)),
+TEN, HUNDRED = bl.FixedWindows(10), bl.FixedWindows(100)
+TEN_AFTER = bl.Repeatedly(bl.AfterProcessingTime(10))
+TWO_THEN_ONE = bl.AfterEach(bl.AfterCount(2), bl.AfterCount(1))
+TWO_OR_END = bl.Repeatedly(bl.AfterFirst(bl.AfterCount(2), bl.AfterWatermark()))
+EARLY_THEN_LATE = bl.AfterEach(
+    bl.OrFinally(bl.Repeatedly(bl.AfterProcessingTime(5)), bl.AfterWatermark()),
+    bl.Repeatedly(bl.AfterProcessingTime(25)),
 )
 
 
-def strategy(window_fn, trigger, accumulation, lateness, **rest) -> WindowingStrategy:
+def strategy(window_fn, trigger, accumulation, lateness, **rest) -> bl.WindowingStrategy:
     """The tester of the original stamps panes with the earliest time unless told otherwise."""
     rest = {"timestamp_combiner": "earliest"} | rest
-    return WindowingStrategy(window_fn, trigger, accumulation, lateness, **rest)
+    return bl.WindowingStrategy(window_fn, trigger, accumulation, lateness, **rest)
 
 
 # -- one pane after the other ----------------------------------------------------------------
@@ -68,11 +54,10 @@ def test_so_is_each_discarding_sum(play_in_both):
 )
 def test_a_firing_with_nothing_new_uses_no_index(play_in_both, accumulation, everything):
     """``testIdempotentEmptyPanesDiscarding``, ``testIdempotentEmptyPanesAccumulating``"""
-    until = AfterAll(AfterProcessingTime(5), AfterCount(3))
-    repeats = strategy(TEN, OrFinally(DefaultTrigger(), until), accumulation, 100)
+    until = bl.AfterAll(bl.AfterProcessingTime(5), bl.AfterCount(3))
+    repeats = strategy(TEN, bl.OrFinally(bl.DefaultTrigger(), until), accumulation, 100)
     # When the delay is over the trigger is asked, and the default trigger in it is still ready.
-    outputs = play_in_both(repeats, [1], [2], AdvanceWatermark(12), AdvanceClock(6), [3])
-    assert outputs == [
+    assert play_in_both(repeats, [1], [2], AdvanceWatermark(12), AdvanceClock(6), [3]) == [
         "2 [0,10) ON_TIME #0/0 first [1, 2] @1",
         f"4 [0,10) LATE #1/1 last {everything} @9",
     ]
@@ -80,7 +65,7 @@ def test_a_firing_with_nothing_new_uses_no_index(play_in_both, accumulation, eve
 
 def test_the_only_pane_of_a_window_that_is_over_may_be_late_and_first_and_last(play_in_both):
     """``testPaneInfoSkipToNonSpeculativeAndFinish``"""
-    once = strategy(TEN, AfterCount(1), "discarding", 100)
+    once = strategy(TEN, bl.AfterCount(1), "discarding", 100)
     assert play_in_both(once, AdvanceWatermark(15), [1]) == ["1 [0,10) LATE #0/0 first last [1] @9"]
 
 
@@ -113,7 +98,7 @@ def test_an_expiry_with_nothing_new_gives_none_unless_asked_for(play_in_both):
 
 def test_an_empty_pane_may_be_on_time_and_final_at_once(play_in_both):
     """``testPaneInfoFinalAndOnTime``"""
-    until_end = OrFinally(Repeatedly(AfterCount(2)), AfterWatermark())
+    until_end = bl.OrFinally(bl.Repeatedly(bl.AfterCount(2)), bl.AfterWatermark())
     final = strategy(TEN, until_end, "discarding", 100, closing_behavior="fire_always")
     assert play_in_both(final, AdvanceWatermark(0), [1, 2], AdvanceWatermark(150)) == [
         "1 [0,10) EARLY #0/-1 first [1, 2] @1",
@@ -123,7 +108,7 @@ def test_an_empty_pane_may_be_on_time_and_final_at_once(play_in_both):
 
 def test_an_empty_on_time_pane_comes_out_of_a_window_that_closes_with_data_only(play_in_both):
     """``testEmptyOnTimeWithOnTimeBehaviorBackwardCompatibility``"""
-    early = strategy(TEN, AfterWatermark(early=AfterCount(1)), "accumulating", 0)
+    early = strategy(TEN, bl.AfterWatermark(early=bl.AfterCount(1)), "accumulating", 0)
     advance = AdvanceWatermark(11)
     assert play_in_both(early, AdvanceWatermark(0), [(1, 1)], advance, combine=Sum()) == [
         "1 [0,10) EARLY #0/-1 first 1 @1",
@@ -172,7 +157,7 @@ def test_a_delay_that_is_over_after_the_expiry_fires_nothing(play_in_both):
 
 def test_a_session_may_end_and_expire_at_once(play_in_both):
     """``testSessionEowAndGcTogether``"""
-    sessions = strategy(Sessions(10), None, "accumulating", 50, closing_behavior="fire_always")
+    sessions = strategy(bl.Sessions(10), None, "accumulating", 50, closing_behavior="fire_always")
     assert play_in_both(sessions, AdvanceWatermark(0), [1], AdvanceWatermark(100)) == [
         "2 [1,11) ON_TIME #0/0 first last [1] @1"
     ]
@@ -180,7 +165,7 @@ def test_a_session_may_end_and_expire_at_once(play_in_both):
 
 def test_what_comes_at_the_last_millisecond_of_lateness_comes_out_with_the_expiry(play_in_both):
     """``setGarbageCollectionHoldOnLateElements``"""
-    two_late = AfterWatermark(late=AfterCount(2))
+    two_late = bl.AfterWatermark(late=bl.AfterCount(2))
     late = strategy(TEN, two_late, "discarding", 100, timestamp_combiner="end_of_window")
     last, over = AdvanceWatermark(109), AdvanceWatermark(110)
     assert play_in_both(late, AdvanceWatermark(0), [1], last, [2], over) == [
@@ -194,7 +179,7 @@ def test_a_window_whose_lateness_would_outlast_time_is_over_with_it(play_in_both
     year = 365 * 86_400_000
     at = END_OF_GLOBAL_WINDOW - year + 1
     start = at - at % 10
-    patient = strategy(TEN, AfterWatermark(late=Never()), "discarding", year)
+    patient = strategy(TEN, bl.AfterWatermark(late=bl.Never()), "discarding", year)
     steps = (
         [(13, at)],
         AdvanceWatermark(start + 9),
@@ -217,8 +202,8 @@ def test_a_window_whose_lateness_would_outlast_time_is_over_with_it(play_in_both
 
 def test_an_element_is_dropped_once_for_each_closed_window_that_it_is_in(play_in_both):
     """``testDropDataMultipleWindowsFinishedTrigger``"""
-    sliding = WindowingStrategy(
-        SlidingWindows(100, period=30), AfterWatermark(), "discarding", 1000
+    sliding = bl.WindowingStrategy(
+        bl.SlidingWindows(100, period=30), bl.AfterWatermark(), "discarding", 1000
     )
     outputs = play_in_both(
         sliding,
@@ -243,7 +228,7 @@ def test_an_element_is_dropped_once_for_each_closed_window_that_it_is_in(play_in
 
 def test_a_session_that_closed_expires_without_another_pane(play_in_both):
     """``testMergingWithCloseBeforeGC``"""
-    once = strategy(Sessions(10), AfterWatermark(), "discarding", 50)
+    once = strategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", 50)
     assert play_in_both(once, [1, 10], AdvanceWatermark(30), AdvanceWatermark(100)) == [
         "1 [1,20) ON_TIME #0/0 first last [1, 10] @1"
     ]
@@ -251,7 +236,7 @@ def test_a_session_that_closed_expires_without_another_pane(play_in_both):
 
 def test_an_element_with_the_bounds_of_a_closed_session_may_merge_with_others(play_in_both):
     """``testMergingWithClosedDoesNotPoison``"""
-    once = strategy(Sessions(10), AfterProcessingTime(0), "discarding", 50)
+    once = strategy(bl.Sessions(10), bl.AfterProcessingTime(0), "discarding", 50)
     closed = [2], AdvanceClock(1)
     assert play_in_both(once, *closed, [2], [1, 2, 3], AdvanceWatermark(100)) == [
         "1 [2,12) EARLY #0/-1 first last [2] @2",

@@ -3,34 +3,24 @@
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    Never,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive
 from tests.support.refusals import refusal
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 # A session [0, 10): it expires when the watermark reaches 10, and is forgotten at 20.
-TEN = Sessions(10)
+TEN = bl.Sessions(10)
 
 
 def retaining(trigger=None, mode="retracting", window_fn=TEN, **options):
-    return WindowingStrategy(window_fn, trigger, mode, late_check="retain", **options)
+    return bl.WindowingStrategy(window_fn, trigger, mode, late_check="retain", **options)
 
 
 # -- how long --------------------------------------------------------------------------------
@@ -46,7 +36,7 @@ def test_an_expired_session_is_reached_by_an_element_that_is_not_expired(play):
 
 
 def test_in_beam_these_are_two_sessions_closer_than_the_gap(play):
-    strategy = WindowingStrategy(TEN, None, "retracting")
+    strategy = bl.WindowingStrategy(TEN, None, "retracting")
     assert play(strategy, [0], AdvanceWatermark(18), [9], END) == [
         "1 [0,10) ON_TIME #0/0 first last [0] @9",
         "3 [9,19) ON_TIME #0/0 first last [9] @18",
@@ -67,7 +57,7 @@ def test_an_element_that_only_touches_an_expired_session_is_another_session(play
     ]
 
 
-TOUCHING = Sessions(10, merge_touching=True)
+TOUCHING = bl.Sessions(10, merge_touching=True)
 
 
 def test_an_element_that_touches_an_expired_session_joins_it_if_touching_windows_merge(play):
@@ -98,7 +88,7 @@ def windows_at(strategy, watermark):
 @pytest.mark.parametrize("lateness", [0, 5])
 def test_it_is_kept_to_the_last_millisecond_and_forgotten_one_later(lateness):
     strategy = retaining(allowed_lateness=lateness)
-    session = IntervalWindow(0, 10)
+    session = bl.IntervalWindow(0, 10)
     assert strategy.expiry(session) == 9 + lateness
     assert strategy.forgotten(session) == 18 + lateness
     assert windows_at(strategy, 18 + lateness) == [session]
@@ -108,7 +98,7 @@ def test_it_is_kept_to_the_last_millisecond_and_forgotten_one_later(lateness):
 @pytest.mark.parametrize("lateness", [0, 5])
 def test_what_may_be_touched_is_kept_a_millisecond_longer(lateness):
     strategy = retaining(window_fn=TOUCHING, allowed_lateness=lateness)
-    session = IntervalWindow(0, 10)
+    session = bl.IntervalWindow(0, 10)
     assert strategy.expiry(session) == 9 + lateness
     assert strategy.forgotten(session) == 19 + lateness
     assert windows_at(strategy, 19 + lateness) == [session]
@@ -117,12 +107,12 @@ def test_what_may_be_touched_is_kept_a_millisecond_longer(lateness):
 
 def test_nothing_is_kept_longer_than_time_lasts(play):
     strategy = retaining(allowed_lateness=MAX_TIMESTAMP)
-    assert strategy.forgotten(IntervalWindow(0, 10)) == END_OF_GLOBAL_WINDOW
+    assert strategy.forgotten(bl.IntervalWindow(0, 10)) == END_OF_GLOBAL_WINDOW
     assert windows_at(strategy, MAX_TIMESTAMP) == []
 
 
 def test_the_allowed_lateness_counts_for_the_element_that_reaches_it(play):
-    strategy = retaining(AfterWatermark(late=AfterCount(1)), allowed_lateness=5)
+    strategy = retaining(bl.AfterWatermark(late=bl.AfterCount(1)), allowed_lateness=5)
     assert play(strategy, [0], AdvanceWatermark(23), [9], END) == [
         "1 [0,10) ON_TIME #0/0 first last [0] @9",
         "2 [0,10) ON_TIME #0/0 first last withdrawn [0] @9",
@@ -131,26 +121,26 @@ def test_the_allowed_lateness_counts_for_the_element_that_reaches_it(play):
 
 
 def test_with_gaps_of_their_own_the_longest_gap_says_how_long():
-    strategy = retaining(window_fn=Sessions(lambda value: 3, max_duration=30))
-    assert strategy.forgotten(IntervalWindow(0, 3)) == 2 + 29
+    strategy = retaining(window_fn=bl.Sessions(lambda value: 3, max_duration=30))
+    assert strategy.forgotten(bl.IntervalWindow(0, 3)) == 2 + 29
 
 
 def test_windows_that_do_not_merge_are_not_kept():
-    strategy = retaining(window_fn=FixedWindows(10))
-    assert strategy.forgotten(IntervalWindow(0, 10)) == strategy.expiry(IntervalWindow(0, 10))
+    strategy = retaining(window_fn=bl.FixedWindows(10))
+    assert strategy.forgotten(bl.IntervalWindow(0, 10)) == strategy.expiry(bl.IntervalWindow(0, 10))
 
 
 # -- panes -----------------------------------------------------------------------------------
 
 
 def test_what_no_trigger_let_out_comes_out_at_expiry_and_not_later(play):
-    assert play(retaining(Never()), [0], AdvanceWatermark(9), AdvanceWatermark(10)) == [
+    assert play(retaining(bl.Never()), [0], AdvanceWatermark(9), AdvanceWatermark(10)) == [
         "2 [0,10) ON_TIME #0/0 first last [0] @9"
     ]
 
 
 def test_a_session_at_rest_emits_nothing_more(play):
-    strategy = retaining(Never(), closing_behavior="fire_always", allowed_lateness=5)
+    strategy = retaining(bl.Never(), closing_behavior="fire_always", allowed_lateness=5)
     outputs = play(strategy, [0], AdvanceWatermark(15), AdvanceWatermark(16), AdvanceClock(9), END)
     assert outputs == ["1 [0,10) ON_TIME #0/0 first last [0] @9"]
 
@@ -182,7 +172,7 @@ def test_an_element_joins_an_expired_session_and_a_live_one(play):
 
 
 def test_a_count_starts_over_when_its_elements_came_out_at_expiry(play):
-    strategy = retaining(Repeatedly(AfterCount(2)), on_time_behavior="fire_if_non_empty")
+    strategy = retaining(bl.Repeatedly(bl.AfterCount(2)), on_time_behavior="fire_if_non_empty")
     assert play(strategy, [0], AdvanceWatermark(12), [9], [9]) == [
         "1 [0,10) ON_TIME #0/0 first last [0] @9",
         "3 [0,10) ON_TIME #0/0 first last withdrawn [0] @9",
@@ -191,8 +181,7 @@ def test_a_count_starts_over_when_its_elements_came_out_at_expiry(play):
 
 
 def test_no_clock_wakes_a_session_at_rest(play):
-    strategy = retaining(Repeatedly(AfterProcessingTime(5)))
-    machine = Grouping(strategy, Count())
+    machine = Grouping(retaining(bl.Repeatedly(bl.AfterProcessingTime(5))), Count())
     stage = MemoryStage(machine)
     stage.play(Arrive((("k", Element("a", 0)),)))
     stage.play(AdvanceWatermark(10))
@@ -209,9 +198,9 @@ def test_a_session_at_rest_holds_no_watermark_back():
 def test_without_lateness_a_trigger_that_fires_once_loses_nothing(play):
     # Its one firing is at the end of the window. That is its expiry, where no trigger is asked,
     # so no window closes.
-    strategy = WindowingStrategy.declared(
+    strategy = bl.WindowingStrategy.declared(
         TEN,
-        trigger=AfterWatermark(),
+        trigger=bl.AfterWatermark(),
         accumulation="retracting",
         allowed_lateness=0,
         late_check="retain",
@@ -224,8 +213,8 @@ def test_without_lateness_a_trigger_that_fires_once_loses_nothing(play):
 
 
 def test_a_window_that_its_trigger_closed_is_forgotten_at_expiry(play):
-    assert windows_at(retaining(AfterCount(1)), 9) == [IntervalWindow(0, 10)]
-    assert windows_at(retaining(AfterCount(1)), 10) == []
+    assert windows_at(retaining(bl.AfterCount(1)), 9) == [bl.IntervalWindow(0, 10)]
+    assert windows_at(retaining(bl.AfterCount(1)), 10) == []
 
 
 # -- drops -----------------------------------------------------------------------------------
@@ -248,20 +237,22 @@ def test_a_drop_does_not_say_that_it_nearly_joined_a_session_at_rest():
 def test_a_drop_says_which_session_it_nearly_joined():
     arrive = [Arrive((("k", Element("a", at)),)) for at in (0, 8, -5)]
     (drop,) = drops(retaining(), *arrive[:2], AdvanceWatermark(12), arrive[2])
-    assert drop.nearest_session == IntervalWindow(-5, 18)
+    assert drop.nearest_session == bl.IntervalWindow(-5, 18)
 
 
 # -- what is refused -------------------------------------------------------------------------
 
 
 @attrs.frozen
-class Touching(MergingWindowFn):
+class Touching(bl.MergingWindowFn):
     def assign(self, timestamp, value=None):
-        return (IntervalWindow(timestamp, timestamp + 5),)
+        return (bl.IntervalWindow(timestamp, timestamp + 5),)
 
     def merge(self, windows):
         run = tuple(sorted(windows))
-        return (Merge(run, IntervalWindow(run[0].start, run[-1].end)),) if len(run) > 1 else ()
+        return (
+            (bl.Merge(run, bl.IntervalWindow(run[0].start, run[-1].end)),) if len(run) > 1 else ()
+        )
 
 
 def test_a_window_function_has_to_say_how_long_its_windows_can_be():
@@ -277,9 +268,9 @@ def test_a_window_function_of_one_s_own_can_say_it():
     class Known(Touching):
         longest_own_window = 5
 
-    assert retaining(window_fn=Known()).forgotten(IntervalWindow(0, 5)) == 8
+    assert retaining(window_fn=Known()).forgotten(bl.IntervalWindow(0, 5)) == 8
 
 
 def test_a_gap_of_unknown_length_is_refused():
     with pytest.raises(WindowingError, match=r'add max_duration="1 hour"'):
-        retaining(window_fn=Sessions(lambda value: 3))
+        retaining(window_fn=bl.Sessions(lambda value: 3))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import (
     TimeError,
     UnsupportedError,
@@ -26,24 +27,15 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterFirst,
-    AfterWatermark,
-    DefaultTrigger,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, MappingWindowFn, SlidingWindows
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.windowfns import MappingWindowFn
+from beamlike.model.windows import Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
 from tests.support.refusals import refusal
 
-W = IntervalWindow
-TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
+W = bl.IntervalWindow
+TENS, TWENTIES = bl.FixedWindows(10), bl.FixedWindows(20)
 
 
 def main(value: Any, timestamp: int, window: Window | None = None) -> Element:
@@ -71,10 +63,8 @@ def outputs(machine: SideInputs, *steps: ScriptStep) -> list[tuple[int, Effect]]
 
 
 def test_elements_wait_for_the_first_pane_and_come_out_in_order_at_their_own_time() -> None:
-    machine = SideInputs(TENS, TWENTIES)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES),
         arrive(main("late riser", 15), main("early bird", 4)),
         arrive(side(["red", "blue"], W(0, 20))),
         arrive(main("at once", 7)),
@@ -90,10 +80,8 @@ def test_elements_wait_for_the_first_pane_and_come_out_in_order_at_their_own_tim
 
 
 def test_without_a_pane_an_element_waits_until_the_side_window_is_over_and_finds_it_empty() -> None:
-    machine = SideInputs(TENS, TWENTIES)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES),
         arrive(main("a", 3)),
         AdvanceWatermark(19),
         AdvanceClock(1_000),
@@ -118,25 +106,21 @@ def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_i
 
 
 def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> None:
-    machine = SideInputs(GlobalWindows(), GlobalWindows(), join="view")
-
     assert outputs(
-        machine,
+        SideInputs(bl.GlobalWindows(), bl.GlobalWindows(), join="view"),
         arrive(main("waits", 3)),
         AdvanceWatermark(5, side=END_OF_GLOBAL_WINDOW),
         AdvanceWatermark(5, side=MAX_TIMESTAMP),
         arrive(main("comes later", 7)),
     ) == [
-        (2, pane(GLOBAL_WINDOW, ("waits", []), 3)),
-        (3, pane(GLOBAL_WINDOW, ("comes later", []), 7)),
+        (2, pane(bl.GLOBAL_WINDOW, ("waits", []), 3)),
+        (3, pane(bl.GLOBAL_WINDOW, ("comes later", []), 7)),
     ]
 
 
 def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None:
-    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, main_allowed_lateness=5),
         arrive(main("a", 3)),
         AdvanceWatermark(4, side=19),
         AdvanceWatermark(4, side=20),
@@ -154,10 +138,8 @@ def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None
 
 
 def test_no_one_is_late_because_the_side_input_is_ahead() -> None:
-    machine = SideInputs(TENS, TENS)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS),
         AdvanceWatermark(9, side=1_000),
         arrive(main("a", 3), side(["red"], W(0, 10)), main("b", 4)),
         AdvanceWatermark(10, side=1_000),
@@ -202,19 +184,17 @@ def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_no_one_els
 @pytest.mark.parametrize(
     ("trigger", "ready_at"),
     [
-        (DefaultTrigger(), 20),
-        (AfterWatermark(early=AfterCount(5)), 20),
-        (Repeatedly(AfterFirst(AfterCount(5), AfterWatermark())), 20),
-        (Repeatedly(AfterCount(5)), MAX_TIMESTAMP),
+        (bl.DefaultTrigger(), 20),
+        (bl.AfterWatermark(early=bl.AfterCount(5)), 20),
+        (bl.Repeatedly(bl.AfterFirst(bl.AfterCount(5), bl.AfterWatermark())), 20),
+        (bl.Repeatedly(bl.AfterCount(5)), MAX_TIMESTAMP),
     ],
 )
 def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
-    trigger: Trigger, ready_at: int
+    trigger: bl.Trigger, ready_at: int
 ) -> None:
-    machine = SideInputs(TENS, TWENTIES, side_trigger=trigger)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, side_trigger=trigger),
         arrive(main("a", 3)),
         AdvanceWatermark(1, side=ready_at - 1),
         AdvanceWatermark(1, side=ready_at),
@@ -222,7 +202,7 @@ def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
 
 
 def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None:
-    machine = SideInputs(TENS, TENS, side_trigger=Repeatedly(AfterCount(5)))
+    machine = SideInputs(TENS, TENS, side_trigger=bl.Repeatedly(bl.AfterCount(5)))
 
     assert outputs(
         machine,
@@ -238,7 +218,7 @@ def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None
 
 def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_reported() -> None:
     machine = SideInputs(
-        TENS, TENS, side_trigger=Repeatedly(AfterCount(5)), side_allowed_lateness=7
+        TENS, TENS, side_trigger=bl.Repeatedly(bl.AfterCount(5)), side_allowed_lateness=7
     )
 
     assert outputs(
@@ -264,10 +244,8 @@ def test_an_empty_pane_is_content_too() -> None:
 
 
 def test_side_windows_that_are_over_at_once_let_go_of_their_elements_in_order_of_time() -> None:
-    machine = SideInputs(TENS, TENS)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS),
         arrive(main("c", 25), main("b", 15), main("a", 5), main("a too", 1)),
         AdvanceWatermark(20),
     ) == [
@@ -320,14 +298,11 @@ def test_what_waits_behind_the_output_watermark_does_not_take_it_back() -> None:
 
 
 def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
-    machine = SideInputs(SlidingWindows(10, 5), TENS)
+    machine = SideInputs(bl.SlidingWindows(10, 5), TENS)
 
     assert outputs(
         machine, arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))), arrive(main("a", 7))
-    ) == [
-        (1, pane(W(5, 15), ("a", "twenty"), 7)),
-        (1, pane(W(0, 10), ("a", "ten"), 7)),
-    ]
+    ) == [(1, pane(W(5, 15), ("a", "twenty"), 7)), (1, pane(W(0, 10), ("a", "ten"), 7))]
 
 
 def test_an_element_that_comes_in_a_window_looks_from_there() -> None:
@@ -340,29 +315,24 @@ def test_an_element_that_comes_in_a_window_looks_from_there() -> None:
 
 
 def test_elements_before_a_grouping_look_from_sessions_of_their_own() -> None:
-    machine = SideInputs(Sessions(10), TENS)
+    machine = SideInputs(bl.Sessions(10), TENS)
 
     assert outputs(
         machine, arrive(side(["tens"], W(10, 20))), arrive(main("a", 4), main("b", 5))
-    ) == [
-        (1, pane(W(4, 14), ("a", "tens"), 4)),
-        (1, pane(W(5, 15), ("b", "tens"), 5)),
-    ]
+    ) == [(1, pane(W(4, 14), ("a", "tens"), 4)), (1, pane(W(5, 15), ("b", "tens"), 5))]
 
 
 def test_an_element_that_has_no_window_vanishes() -> None:
-    machine = SideInputs(SlidingWindows(2, 10), TENS)
+    machine = SideInputs(bl.SlidingWindows(2, 10), TENS)
 
     assert outputs(machine, arrive(main("in a gap", 5)), AdvanceWatermark(MAX_TIMESTAMP)) == []
 
 
 def test_a_global_side_input_is_seen_until_the_end_of_time() -> None:
-    machine = SideInputs(TENS, GlobalWindows())
-
     assert outputs(
-        machine,
+        SideInputs(TENS, bl.GlobalWindows()),
         arrive(main("waits", 3)),
-        arrive(side(["red"], GLOBAL_WINDOW)),
+        arrive(side(["red"], bl.GLOBAL_WINDOW)),
         AdvanceWatermark(END_OF_GLOBAL_WINDOW),
         arrive(main("years later", 3)),
         AdvanceWatermark(MAX_TIMESTAMP),
@@ -405,10 +375,8 @@ def test_a_newer_pane_replaces_the_older_one_for_those_who_come_later() -> None:
     ],
 )
 def test_the_join_decides_what_comes_out(join: Join, with_two: list[Any], with_none: list[Any]):
-    machine = SideInputs(TENS, TENS, join=join)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TENS, join=join),
         arrive(side([1, 2], W(0, 10)), main("a", 5)),
         arrive(main("b", 15)),
         AdvanceWatermark(20),
@@ -432,10 +400,8 @@ def test_the_lists_of_a_view_are_the_receiver_s_own() -> None:
 
 
 def test_content_is_kept_as_long_as_elements_are_allowed_to_be_late() -> None:
-    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
-
     assert outputs(
-        machine,
+        SideInputs(TENS, TWENTIES, main_allowed_lateness=5),
         arrive(side(["red"], W(0, 20))),
         AdvanceWatermark(24),
         arrive(main("its own window is long over", 3)),
@@ -478,19 +444,19 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 
 
 def test_a_side_input_in_sessions_is_refused() -> None:
-    assert refusal(WindowingError, lambda: SideInputs(TENS, Sessions(10))).startswith(
+    assert refusal(WindowingError, lambda: SideInputs(TENS, bl.Sessions(10))).startswith(
         "Sessions is not allowed in side inputs"
     )
 
 
 def test_a_global_main_input_looks_into_a_global_side_input_only() -> None:
-    assert refusal(WindowingError, lambda: SideInputs(GlobalWindows(), TENS)).startswith(
+    assert refusal(WindowingError, lambda: SideInputs(bl.GlobalWindows(), TENS)).startswith(
         "Attempted to get side input window for GlobalWindow from non-global WindowFn"
     )
     assert outputs(
-        SideInputs(GlobalWindows(), GlobalWindows()),
-        arrive(main("a", 3), side(["red"], GLOBAL_WINDOW)),
-    ) == [(0, pane(GLOBAL_WINDOW, ("a", "red"), 3))]
+        SideInputs(bl.GlobalWindows(), bl.GlobalWindows()),
+        arrive(main("a", 3), side(["red"], bl.GLOBAL_WINDOW)),
+    ) == [(0, pane(bl.GLOBAL_WINDOW, ("a", "red"), 3))]
 
 
 def test_an_unknown_way_to_join_is_refused() -> None:
@@ -559,7 +525,7 @@ def test_the_watermark_of_the_side_input_does_not_go_back() -> None:
 
 
 def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refused() -> None:
-    class Sometimes(Trigger):
+    class Sometimes(bl.Trigger):
         """It fires when it likes."""
 
     assert "is not a trigger that beamlike knows" in refusal(
@@ -570,10 +536,10 @@ def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refus
 # -- window functions that raise -------------------------------------------------------------
 
 
-class Scaled(FixedWindows):
+class Scaled(bl.FixedWindows):
     """Windows of ten, by a time that is divided by what an element carries."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return super().assign(timestamp // value, value)
 
 
@@ -598,9 +564,7 @@ def test_or_its_element_is_dropped_from_no_window_and_the_others_go_on() -> None
 
 def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window() -> None:
     # A side window is asked for an instant, which carries nothing to divide by.
-    machine = SideInputs(TENS, Scaled(10), on_error="drop")
-
-    ((_, dropped),) = outputs(machine, arrive(main("a", 3)))
+    ((_, dropped),) = outputs(SideInputs(TENS, Scaled(10), on_error="drop"), arrive(main("a", 3)))
 
     assert dropped == Drop(main("a", 3), W(0, 10), DropReason.FAILED)
     assert isinstance(dropped, Drop)
@@ -611,7 +575,7 @@ def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window
 class Before(MappingWindowFn):
     """Elements see the window of ten before their own."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return TENS.assign(timestamp)
 
     def side_window(self, main_window: Window) -> Window:

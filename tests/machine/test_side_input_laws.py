@@ -8,20 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason, Element, Pane
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterFirst,
-    AfterWatermark,
-    DefaultTrigger,
-    Never,
-    Repeatedly,
-)
-from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
@@ -33,11 +25,11 @@ law = settings(max_examples=examples(150), derandomize=True, database=None)
 chance = st.randoms(use_true_random=False)
 
 TRIGGERS = (
-    DefaultTrigger(),
-    AfterWatermark(early=AfterCount(1)),
-    Repeatedly(AfterCount(2)),
-    Repeatedly(AfterFirst(AfterWatermark(), AfterCount(2))),
-    Never(),
+    bl.DefaultTrigger(),
+    bl.AfterWatermark(early=bl.AfterCount(1)),
+    bl.Repeatedly(bl.AfterCount(2)),
+    bl.Repeatedly(bl.AfterFirst(bl.AfterWatermark(), bl.AfterCount(2))),
+    bl.Never(),
 )
 
 
@@ -58,8 +50,8 @@ def any_machine(random: Random, join: Join | None = None) -> SideInputs:
     side_fn = any_window_fn(random)
     while side_fn.is_merging:
         side_fn = any_window_fn(random)
-    if isinstance(main_fn, GlobalWindows):
-        side_fn = GlobalWindows()
+    if isinstance(main_fn, bl.GlobalWindows):
+        side_fn = bl.GlobalWindows()
     lateness = random.choice((0, 0, 1, 7, 20))
     return SideInputs(
         main_fn,

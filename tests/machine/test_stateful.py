@@ -106,9 +106,7 @@ def test_each_key_and_window_has_a_state_of_its_own_and_outputs_keep_the_element
 
 
 def test_an_element_of_several_windows_is_taken_in_each() -> None:
-    machine = remembering(SlidingWindows(10, 5), running_total)
-
-    assert effects(machine, arrive((1, 7), (2, 12))) == [
+    assert effects(remembering(SlidingWindows(10, 5), running_total), arrive((1, 7), (2, 12))) == [
         pane(W(5, 15), 1, 7),
         pane(W(0, 10), 1, 7),
         pane(W(10, 20), 2, 12),
@@ -128,9 +126,7 @@ def test_a_function_may_answer_with_many_outputs_or_none() -> None:
     def repeat(state: None, value: int, timestamp: int) -> tuple[None, Iterable[str]]:
         return None, (f"{timestamp}" for _ in range(value))
 
-    machine = remembering(FixedWindows(10), repeat)
-
-    assert effects(machine, arrive((0, 1), (2, 2), (1, 3))) == [
+    assert effects(remembering(FixedWindows(10), repeat), arrive((0, 1), (2, 2), (1, 3))) == [
         pane(W(0, 10), "2", 2),
         pane(W(0, 10), "2", 2),
         pane(W(0, 10), "3", 3),
@@ -156,9 +152,7 @@ def test_a_state_that_counts_for_nothing_is_still_a_state(nothing: Any) -> None:
     def remember(state: Any, value: int, timestamp: int) -> tuple[Any, tuple[Any, ...]]:
         return nothing, (state,)
 
-    machine = remembering(FixedWindows(10), remember)
-
-    assert effects(machine, arrive((1, 1)), arrive((2, 2))) == [
+    assert effects(remembering(FixedWindows(10), remember), arrive((1, 1)), arrive((2, 2))) == [
         pane(W(0, 10), None, 1),
         pane(W(0, 10), nothing, 2),
     ]
@@ -197,8 +191,7 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 
 
 def test_the_global_window_is_forgotten_at_the_end_of_time() -> None:
-    machine = remembering(GlobalWindows(), running_total)
-    stage = MemoryStage(machine)
+    stage = MemoryStage(remembering(GlobalWindows(), running_total))
     stage.play(arrive((1, 1)))
     stage.play(AdvanceWatermark(GLOBAL_WINDOW.max_timestamp))
     (output,) = stage.play(arrive((2, 1)))
@@ -282,9 +275,7 @@ def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
     assert shown == []
 
 
-def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it() -> (
-    None
-):
+def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it():
     machine = remembering(FixedWindows(10), picky, on_error="drop")
 
     out = effects(machine, arrive((-5, 1), (1, 2)), arrive((2, 3), (-1, 4), (4, 5)))
@@ -328,9 +319,7 @@ def test_an_element_whose_windows_cannot_be_had_is_dropped_from_none() -> None:
             ((_, number), _) = value
             return super().assign(timestamp // number, value)
 
-    machine = remembering(Halved(10), picky, on_error="drop")
-
-    assert effects(machine, arrive((0, 5), (2, 30))) == [
+    assert effects(remembering(Halved(10), picky, on_error="drop"), arrive((0, 5), (2, 30))) == [
         Drop(element(0, 5), None, DropReason.FAILED),
         pane(W(10, 20), 2, 30),
     ]

@@ -8,30 +8,15 @@ they lie apart, and a later element joins them.
 
 import pytest
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    Always,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows
 
-TEN, SESSIONS = FixedWindows(10), Sessions(10)
-ONE, TWO, THREE, FOUR, FIVE = map(AfterCount, range(1, 6))
+TEN, SESSIONS = bl.FixedWindows(10), bl.Sessions(10)
+ONE, TWO, THREE, FOUR, FIVE = map(bl.AfterCount, range(1, 6))
 
 
-def late(window_fn, trigger, accumulation="discarding") -> WindowingStrategy:
-    return WindowingStrategy(window_fn, trigger, accumulation, 100)
+def late(window_fn, trigger, accumulation="discarding") -> bl.WindowingStrategy:
+    return bl.WindowingStrategy(window_fn, trigger, accumulation, 100)
 
 
 # -- merging ---------------------------------------------------------------------------------
@@ -39,7 +24,7 @@ def late(window_fn, trigger, accumulation="discarding") -> WindowingStrategy:
 
 def test_all_of_several_wait_again_where_one_is_unfinished_after_a_merge(play_in_both):
     """``AfterAllStateMachineTest.testOnMergeRewinds``"""
-    rewound = AfterEach(AfterAll(AfterWatermark(), ONE), Repeatedly(ONE))
+    rewound = bl.AfterEach(bl.AfterAll(bl.AfterWatermark(), ONE), bl.Repeatedly(ONE))
     to_first, to_second = AdvanceWatermark(11), AdvanceWatermark(25)
     outputs = play_in_both(
         late(SESSIONS, rewound), [1], [15], to_first, [6], [3], to_second, [2], [2]
@@ -54,7 +39,7 @@ def test_all_of_several_wait_again_where_one_is_unfinished_after_a_merge(play_in
 
 def test_the_first_of_several_waits_again_after_a_merge(play_in_both):
     """``AfterFirstStateMachineTest.testShouldFireAfterMerge``"""
-    rewound = AfterEach(AfterFirst(FIVE, AfterWatermark()), Repeatedly(ONE))
+    rewound = bl.AfterEach(bl.AfterFirst(FIVE, bl.AfterWatermark()), bl.Repeatedly(ONE))
     outputs = play_in_both(late(SESSIONS, rewound), [1], AdvanceWatermark(11), [5], [1, 2, 3, 4, 5])
     assert outputs == [
         "1 [1,11) ON_TIME #0/0 first [1] @10",
@@ -63,13 +48,15 @@ def test_the_first_of_several_waits_again_after_a_merge(play_in_both):
 
 
 PHASES = [
-    pytest.param(AfterEach(AfterWatermark(), Repeatedly(ONE)), id="after each"),
-    pytest.param(AfterWatermark(early=AfterCount(100), late=ONE), id="early and late"),
+    pytest.param(bl.AfterEach(bl.AfterWatermark(), bl.Repeatedly(ONE)), id="after each"),
+    pytest.param(bl.AfterWatermark(early=bl.AfterCount(100), late=ONE), id="early and late"),
 ]
 
 
 @pytest.mark.parametrize("trigger", PHASES)
-def test_sessions_that_both_fired_at_their_ends_are_late_together(play_in_both, trigger: Trigger):
+def test_sessions_that_both_fired_at_their_ends_are_late_together(
+    play_in_both, trigger: bl.Trigger
+):
     """``testOnMergeAlreadyFinished``, ``testEarlyAndLateOnMergeAlreadyFinished``"""
     both = AdvanceWatermark(25)
     assert play_in_both(late(SESSIONS, trigger), [1], [15], both, [1], [15], [6], [1]) == [
@@ -84,7 +71,7 @@ def test_sessions_that_both_fired_at_their_ends_are_late_together(play_in_both, 
 
 @pytest.mark.parametrize("trigger", PHASES)
 def test_sessions_of_which_one_fired_at_its_end_wait_for_the_other_s(
-    play_in_both, trigger: Trigger
+    play_in_both, trigger: bl.Trigger
 ):
     """``testOnMergeRewinds``, ``testEarlyAndLateOnMergeRewinds``"""
     first, second = AdvanceWatermark(11), AdvanceWatermark(25)
@@ -105,7 +92,7 @@ def test_a_closed_session_merges_with_nothing_that_comes_later(play_in_both):
 
 def test_two_sessions_with_one_element_each_make_two_when_they_merge(play_in_both):
     """``RepeatedlyStateMachineTest.testShouldFireAfterMerge``"""
-    assert play_in_both(late(SESSIONS, Repeatedly(TWO)), [1], [5], [3]) == [
+    assert play_in_both(late(SESSIONS, bl.Repeatedly(TWO)), [1], [5], [3]) == [
         "1 [1,15) EARLY #0/-1 first [1, 5] @14"
     ]
 
@@ -125,7 +112,7 @@ def test_a_count_of_one_window_says_nothing_of_another(play_in_both):
 def test_the_default_trigger_fires_each_window_at_its_end_and_goes_on(play_in_both):
     """``DefaultTriggerStateMachineTest.testDefaultTriggerFixedWindows``"""
     advances = AdvanceWatermark(99), AdvanceWatermark(100), AdvanceWatermark(199)
-    default = late(FixedWindows(100), None)
+    default = late(bl.FixedWindows(100), None)
     assert play_in_both(default, [1, 101], *advances, [2], AdvanceWatermark(200), [102]) == [
         "2 [0,100) ON_TIME #0/0 first [1] @99",
         "4 [0,100) LATE #1/1 [2] @99",
@@ -136,7 +123,7 @@ def test_the_default_trigger_fires_each_window_at_its_end_and_goes_on(play_in_bo
 
 def test_until_judges_all_elements_and_not_those_of_the_pane(play_in_both):
     """``OrFinallyStateMachineTest.testActualFiresButUntilFinishes``"""
-    until_three = OrFinally(Repeatedly(TWO), until=THREE)
+    until_three = bl.OrFinally(bl.Repeatedly(TWO), until=THREE)
     assert play_in_both(late(TEN, until_three), [1], [2], [3], [4]) == [
         "1 [0,10) EARLY #0/-1 first [1, 2] @9",
         "2 [0,10) EARLY #1/-1 last [3] @9",
@@ -146,10 +133,9 @@ def test_until_judges_all_elements_and_not_those_of_the_pane(play_in_both):
 
 def test_what_comes_first_starts_everything_over(play_in_both):
     """``RepeatedlyStateMachineTest``: ``testRepeatedlyAfterFirstProcessingTime``, ``...Count``"""
-    first = late(TEN, Repeatedly(AfterFirst(AfterProcessingTime(15), FIVE)))
+    first = late(TEN, bl.Repeatedly(bl.AfterFirst(bl.AfterProcessingTime(15), FIVE)))
     clocks = [AdvanceClock(at) for at in (15, 16, 31, 32)]
-    outputs = play_in_both(first, [1], *clocks[:2], [2], [3, 4, 5, 6], [7], *clocks[2:])
-    assert outputs == [
+    assert play_in_both(first, [1], *clocks[:2], [2], [3, 4, 5, 6], [7], *clocks[2:]) == [
         "2 [0,10) EARLY #0/-1 first [1] @9",
         "4 [0,10) EARLY #1/-1 [2, 3, 4, 5, 6] @9",
         "7 [0,10) EARLY #2/-1 [7] @9",
@@ -158,7 +144,7 @@ def test_what_comes_first_starts_everything_over(play_in_both):
 
 def test_always_asks_for_a_pane_of_every_bundle_and_never_finishes(play_in_both):
     """``ReshuffleTriggerStateMachineTest``, ``TriggerAlways`` of ``windowinto.go``"""
-    always = late(FixedWindows(100), Always())
+    always = late(bl.FixedWindows(100), bl.Always())
     at_end, at_expiry = AdvanceWatermark(100), AdvanceWatermark(500)
     # Nothing wakes the trigger at the end of a window, so its on-time pane may never come.
     assert play_in_both(always, [1], [301, 302], [2], at_end, at_expiry) == [
@@ -175,28 +161,30 @@ def test_always_asks_for_a_pane_of_every_bundle_and_never_finishes(play_in_both)
 @pytest.mark.parametrize(
     ("trigger", "fires"),
     [
-        (Never(), "-------"),
+        (bl.Never(), "-------"),
         (ONE, "*--"),
         (TWO, "-*--"),
-        (Repeatedly(TWO), "-*-*-*"),
-        (Always(), "***"),
-        (AfterEach(TWO, ONE, THREE), "-**--*----"),
-        (AfterFirst(TWO, THREE, FOUR), "-*--------"),
-        (AfterAll(TWO, THREE, FOUR), "---*------"),
+        (bl.Repeatedly(TWO), "-*-*-*"),
+        (bl.Always(), "***"),
+        (bl.AfterEach(TWO, ONE, THREE), "-**--*----"),
+        (bl.AfterFirst(TWO, THREE, FOUR), "-*--------"),
+        (bl.AfterAll(TWO, THREE, FOUR), "---*------"),
         # In Prism a count that is the main trigger of another goes on by itself.
-        (OrFinally(Repeatedly(TWO), until=AfterCount(7)), "-*-*-**----"),
-        (OrFinally(TWO, until=AfterCount(7)), "-*---------"),
-        (Repeatedly(AfterEach(TWO, ONE, THREE)), "-**--*-**--*-"),
-        (Repeatedly(AfterFirst(TWO, THREE, FOUR)), "-*-*-*-*-*"),
-        (Repeatedly(AfterAll(TWO, THREE, FOUR)), "---*---*--"),
-        (Repeatedly(OrFinally(Repeatedly(TWO), until=AfterCount(7))), "-*-*-**-*-*"),
+        (bl.OrFinally(bl.Repeatedly(TWO), until=bl.AfterCount(7)), "-*-*-**----"),
+        (bl.OrFinally(TWO, until=bl.AfterCount(7)), "-*---------"),
+        (bl.Repeatedly(bl.AfterEach(TWO, ONE, THREE)), "-**--*-**--*-"),
+        (bl.Repeatedly(bl.AfterFirst(TWO, THREE, FOUR)), "-*-*-*-*-*"),
+        (bl.Repeatedly(bl.AfterAll(TWO, THREE, FOUR)), "---*---*--"),
+        (bl.Repeatedly(bl.OrFinally(bl.Repeatedly(TWO), until=bl.AfterCount(7))), "-*-*-**-*-*"),
     ],
     ids=str,
 )
-def test_which_elements_make_a_trigger_fire(play_in_both, trigger: Trigger, fires: str):
+def test_which_elements_make_a_trigger_fire(play_in_both, trigger: bl.Trigger, fires: str):
     """``TestTriggers_isReady`` of Prism"""
     bundles = [[number] for number in range(len(fires))]
-    outputs = play_in_both(WindowingStrategy(GlobalWindows(), trigger, "discarding", 0), *bundles)
+    outputs = play_in_both(
+        bl.WindowingStrategy(bl.GlobalWindows(), trigger, "discarding", 0), *bundles
+    )
     panes = [line for line in outputs if "dropped" not in line]
     assert [int(line.split()[0]) for line in panes] == [
         number for number, fired in enumerate(fires) if fired == "*"
@@ -208,9 +196,8 @@ def test_which_elements_make_a_trigger_fire(play_in_both, trigger: Trigger, fire
 
 def test_early_panes_and_an_empty_last_one(play_in_both):
     """``discarding_early_fixed``"""
-    early = WindowingStrategy(TEN, AfterWatermark(early=TWO), "discarding")
-    outputs = play_in_both(early, [1, 2, 3], [4], [14], [5], [18], [6], AdvanceWatermark(100))
-    assert outputs == [
+    early = bl.WindowingStrategy(TEN, bl.AfterWatermark(early=TWO), "discarding")
+    assert play_in_both(early, [1, 2, 3], [4], [14], [5], [18], [6], AdvanceWatermark(100)) == [
         "0 [0,10) EARLY #0/-1 first [1, 2, 3] @9",
         "3 [0,10) EARLY #1/-1 [4, 5] @9",
         "4 [10,20) EARLY #0/-1 first [14, 18] @19",
@@ -221,7 +208,7 @@ def test_early_panes_and_an_empty_last_one(play_in_both):
 
 def test_a_closed_window_is_remembered_until_it_expires(play_in_both):
     """``garbage_collection``"""
-    once = WindowingStrategy(TEN, TWO, "discarding", 10)
+    once = bl.WindowingStrategy(TEN, TWO, "discarding", 10)
     steps = [1, 2, 3, 10, 11, 25], AdvanceWatermark(19), [4], AdvanceWatermark(20), [5], [12]
     assert play_in_both(once, *steps) == [
         "0 [0,10) EARLY #0/-1 first last [1, 2, 3] @9",
@@ -237,7 +224,7 @@ def test_a_closed_window_is_remembered_until_it_expires(play_in_both):
 )
 def test_data_known_to_be_late_gives_no_pane_its_time(play_in_both, watermark, times, stamp):
     """``known_late_data_watermark``, ``known_late_data_no_watermark_hold_possible``"""
-    earliest = WindowingStrategy(TEN, timestamp_combiner="earliest")
+    earliest = bl.WindowingStrategy(TEN, timestamp_combiner="earliest")
     assert play_in_both(earliest, AdvanceWatermark(watermark), times, AdvanceWatermark(11)) == [
         f"2 [0,10) ON_TIME #0/0 first last {times} @{stamp}"
     ]
@@ -245,7 +232,7 @@ def test_data_known_to_be_late_gives_no_pane_its_time(play_in_both, watermark, t
 
 def test_sessions_grow_from_early_panes_over_one_on_time_to_late_ones(play_in_both):
     """``test_sessions_watermark_with_early_late`` of ``TriggerTest``"""
-    everything = late(SESSIONS, AfterWatermark(early=TWO, late=ONE), "accumulating")
+    everything = late(SESSIONS, bl.AfterWatermark(early=TWO, late=ONE), "accumulating")
     steps = [1, 15], [7, 30], AdvanceWatermark(100), [1, 2], [21]
     assert play_in_both(everything, *steps) == [
         "1 [1,25) EARLY #0/-1 first [1, 7, 15] @24",
@@ -258,7 +245,7 @@ def test_sessions_grow_from_early_panes_over_one_on_time_to_late_ones(play_in_bo
 
 def test_late_data_completes_what_all_of_several_wait_for(play_in_both):
     """``test_sessions_after_all`` of ``TriggerTest``"""
-    five = late(SESSIONS, AfterAll(FIVE, AfterWatermark()), "accumulating")
+    five = late(SESSIONS, bl.AfterAll(FIVE, bl.AfterWatermark()), "accumulating")
     apart = [1], [2], [3], AdvanceWatermark(100), [1], [2]
     together = [1, 2], [3], AdvanceWatermark(100), [1, 2]
     # A late element that merges keeps the output back no longer: the next one finds it moved on.
@@ -269,14 +256,14 @@ def test_late_data_completes_what_all_of_several_wait_for(play_in_both):
 def test_counts_of_phases_start_over_also_where_sessions_grow(play_in_both):
     """``test_sessions_after_each`` of ``TriggerTest``"""
     pairs = [[number, number + 1] for number in range(0, 10, 2)]
-    phases = AfterEach(TWO, THREE)
+    phases = bl.AfterEach(TWO, THREE)
     assert play_in_both(late(SESSIONS, phases, "accumulating"), *pairs) == [
         "0 [0,11) EARLY #0/-1 first [0, 1] @10",
         "2 [0,15) EARLY #0/-1 first last [0, 1, 2, 3, 4, 5] @14",
         # It is closed, and what comes next is another session.
         "3 [6,17) EARLY #0/-1 first [6, 7] @16",
     ]
-    assert play_in_both(late(SESSIONS, Repeatedly(phases), "accumulating"), *pairs) == [
+    assert play_in_both(late(SESSIONS, bl.Repeatedly(phases), "accumulating"), *pairs) == [
         "0 [0,11) EARLY #0/-1 first [0, 1] @10",
         "2 [0,15) EARLY #0/-1 first [0, 1, 2, 3, 4, 5] @14",
         "3 [0,17) EARLY #0/-1 first [0, 1, 2, 3, 4, 5, 6, 7] @16",

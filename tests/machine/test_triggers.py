@@ -310,8 +310,7 @@ def test_or_finally_does_not_clear_until_when_main_fires():
 
 
 def test_or_finally_finishes_with_until_also_when_main_is_ready():
-    trigger = running(UNTIL)
-    fired = trigger.fired(node(node(counted(2)), counted(5)), BEFORE)
+    fired = running(UNTIL).fired(node(node(counted(2)), counted(5)), BEFORE)
     assert fired == node(node(FRESH), FINISHED, finished=True)
 
 

@@ -2,28 +2,24 @@
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceWatermark, Element, Suppressed
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Max
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
-EARLY_AND_LATE = AfterWatermark(early=AfterCount(1), late=AfterCount(1))
+EARLY_AND_LATE = bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1))
 
 
-TEN = FixedWindows(10)
+TEN = bl.FixedWindows(10)
 
 
 def greatest(unchanged, window_fn=TEN):
-    return WindowingStrategy(
+    return bl.WindowingStrategy(
         window_fn, EARLY_AND_LATE, "retracting", allowed_lateness=20, unchanged=unchanged
     )
 
@@ -37,8 +33,7 @@ def test_by_default_an_unchanged_pane_takes_the_place_of_itself(play):
 
 
 def test_left_out_nothing_is_withdrawn_and_no_index_is_used(play):
-    outputs = play(greatest("omit"), [5], AdvanceWatermark(10), [3], [7], END, combine=Max())
-    assert outputs == [
+    assert play(greatest("omit"), [5], AdvanceWatermark(10), [3], [7], END, combine=Max()) == [
         "0 [0,10) EARLY #0/-1 first 5 @9",
         "3 [0,10) EARLY #0/-1 first withdrawn 5 @9",
         "3 [0,10) LATE #1/0 7 @9",
@@ -46,7 +41,7 @@ def test_left_out_nothing_is_withdrawn_and_no_index_is_used(play):
 
 
 def test_a_window_that_grew_is_another_row_though_its_value_is_the_same(play):
-    assert play(greatest("omit", Sessions(10)), [5], [3], combine=Max()) == [
+    assert play(greatest("omit", bl.Sessions(10)), [5], [3], combine=Max()) == [
         "0 [5,15) EARLY #0/-1 first 5 @14",
         "1 [5,15) EARLY #0/-1 first withdrawn 5 @14",
         "1 [3,15) EARLY #0/-1 first 5 @14",
@@ -76,14 +71,14 @@ def test_the_story_tells_that_the_trigger_fired_for_nothing():
     arrive = [Arrive((("k", Element(at, at)),)) for at in (5, 3)]
     run = run_in_memory(Grouping(greatest("omit"), Max()), tuple(arrive))
     assert run.trace[-1].happening == Suppressed(
-        IntervalWindow(0, 10), "AfterWatermark.early[AfterCount(1)]"
+        bl.IntervalWindow(0, 10), "AfterWatermark.early[AfterCount(1)]"
     )
 
 
 @pytest.mark.parametrize("mode", ["discarding", "accumulating"])
 def test_there_is_nothing_to_leave_out_where_nothing_is_withdrawn(mode):
     with pytest.raises(WindowingError) as refused:
-        WindowingStrategy(FixedWindows(10), accumulation=mode, unchanged="omit")
+        bl.WindowingStrategy(bl.FixedWindows(10), accumulation=mode, unchanged="omit")
     assert str(refused.value) == (
         'unchanged="omit" leaves out a pane that would withdraw an equal one, but '
         f'accumulation="{mode}" withdraws nothing; write unchanged="re_emit", or '

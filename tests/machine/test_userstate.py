@@ -6,27 +6,12 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines import userstate
 from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
-from beamlike.api.pipelines.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimeDomain,
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-)
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
-from beamlike.machine.events import (
-    AdvanceClock,
-    AdvanceWatermark,
-    Bundle,
-    Drop,
-    DropReason,
-    Element,
-    Pane,
-)
+from beamlike.machine import events
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.userstate import running
@@ -47,10 +32,10 @@ class Fn(DoFn[Any, Any]):
     """Calls the function that an element is, or that a bag keeps for a timer, with what it may
     reach."""
 
-    LAST = ReadModifyWriteStateSpec("last", VarIntCoder())
-    BAG = BagStateSpec("bag", PickleCoder())
-    EVENT = TimerSpec("event", TimeDomain.WATERMARK)
-    REAL = TimerSpec("real", TimeDomain.REAL_TIME)
+    LAST = userstate.ReadModifyWriteStateSpec("last", VarIntCoder())
+    BAG = userstate.BagStateSpec("bag", PickleCoder())
+    EVENT = userstate.TimerSpec("event", userstate.TimeDomain.WATERMARK)
+    REAL = userstate.TimerSpec("real", userstate.TimeDomain.REAL_TIME)
 
     def __init__(self, on_fire: Act | None = None) -> None:
         self.on_fire = on_fire
@@ -66,7 +51,7 @@ class Fn(DoFn[Any, Any]):
         _, act = element
         return act(last=last, bag=bag, event=event, real=real) or ()
 
-    @on_timer(EVENT)
+    @userstate.on_timer(EVENT)
     def on_event(
         self,
         tag: Any = DoFn.DynamicTimerTagParam,
@@ -79,13 +64,13 @@ class Fn(DoFn[Any, Any]):
             self.on_fire(at=at, event=event, bag=bag)
         yield ("event", tag, at, *bag.read())
 
-    @on_timer(REAL)
+    @userstate.on_timer(REAL)
     def on_real(self, tag: Any = DoFn.DynamicTimerTagParam, at: Any = DoFn.FireTimestampParam):
         yield "real", tag, at
 
 
 class Expiring(Fn):
-    @on_window_expiration
+    @userstate.on_window_expiration
     def on_end(self, key: Any = DoFn.KeyParam, bag: Any = DoFn.StateParam(Fn.BAG)) -> Any:
         yield "end", key, *bag.read()
 
@@ -96,7 +81,7 @@ def machine(fn: Any = None, window_fn: Any = None, lateness: int = 0, **more: An
 
 
 def arrive(*acts: tuple[int, Act], key: str = "k") -> Arrive:
-    elements = (Element(((key, act), NO_FIRING), at) for at, act in acts)
+    elements = (events.Element(((key, act), NO_FIRING), at) for at, act in acts)
     return Arrive(tuple((key, element) for element in elements))
 
 
@@ -130,13 +115,13 @@ def ran(of: StatefulParDo, *steps: Any) -> list[Any]:
     """What comes out: the step, the event time and the value; or what is dropped."""
     return [
         (output.step, output.effect.timestamp, output.effect.value)
-        if isinstance(output.effect, Pane)
+        if isinstance(output.effect, events.Pane)
         else (output.step, output.effect)
         for output in run_in_memory(of, steps).outputs
     ]
 
 
-NOW, TO = AdvanceClock, AdvanceWatermark
+NOW, TO = events.AdvanceClock, events.AdvanceWatermark
 
 
 # -- states ----------------------------------------------------------------------------------------
@@ -229,8 +214,7 @@ def test_a_timer_may_set_itself_again_and_what_is_due_by_then_fires_in_its_place
 
 
 def test_a_timer_that_is_set_to_the_past_fires_after_the_elements_of_the_bundle():
-    late = machine(lateness=5)
-    assert ran(late, TO(8), arrive((1, sets(3)), (2, keeps("x")))) == [
+    assert ran(machine(lateness=5), TO(8), arrive((1, sets(3)), (2, keeps("x")))) == [
         (1, 3, ("event", "", 3, "x"))
     ]
 
@@ -295,8 +279,8 @@ def test_only_a_function_that_is_called_at_the_end_of_windows_holds_it_there():
 def test_an_element_whose_window_has_expired_is_dropped():
     late = machine(lateness=5)
     script = (TO(14), arrive((1, keeps("in time"))), TO(15), arrive((1, act := keeps("late"))))
-    element = Element((("k", act), NO_FIRING), 1)
-    assert ran(late, *script) == [(3, Drop(element, W(0, 10), DropReason.EXPIRED, 1))]
+    element = events.Element((("k", act), NO_FIRING), 1)
+    assert ran(late, *script) == [(3, events.Drop(element, W(0, 10), events.DropReason.EXPIRED, 1))]
 
 
 def test_a_window_is_forgotten_one_millisecond_after_its_last_timer():
@@ -304,7 +288,9 @@ def test_a_window_is_forgotten_one_millisecond_after_its_last_timer():
     stage.play(arrive((1, keeps("x")), (1, sets(14))))
     stage.play(TO(14))
     (before,) = stage.states.values()
-    assert stage.play(TO(15))[0].effect == Pane(W(0, 10), ("event", "", 14, "x"), 14, NO_FIRING)
+    assert stage.play(TO(15))[0].effect == events.Pane(
+        W(0, 10), ("event", "", 14, "x"), 14, NO_FIRING
+    )
     (fired,) = stage.states.values()
     stage.play(TO(16))
     (after,) = stage.states.values()
@@ -360,7 +346,7 @@ def test_what_cannot_be_taken_may_be_dropped_and_nothing_else_is_lost():
 
     script = (arrive((1, keeps("kept")), (2, spoil), (3, sets(5)), (4, sets(6, tag="t"))), TO(9))
     out = run_in_memory(machine(Fn(fail), on_error="drop"), script).outputs
-    drops = [it.effect for it in out if isinstance(it.effect, Drop)]
+    drops = [it.effect for it in out if isinstance(it.effect, events.Drop)]
     assert [(drop.timestamp, drop.error) for drop in drops] == [
         (2, "Fn.process raised KeyError: 'x'"),
         (
@@ -369,7 +355,7 @@ def test_what_cannot_be_taken_may_be_dropped_and_nothing_else_is_lost():
             "00:00:00.005 (5 ms)",
         ),
     ]
-    panes = [it.effect.value for it in out if isinstance(it.effect, Pane)]
+    panes = [it.effect.value for it in out if isinstance(it.effect, events.Pane)]
     assert panes == [("event", "t", 6, "kept", "lost")]
 
 
@@ -385,7 +371,7 @@ class Undeclared(StatefulFn):
 
     def process(self, given: Any, element: Any) -> Any:
         _, asked = element.value
-        if isinstance(asked, TimerSpec):
+        if isinstance(asked, userstate.TimerSpec):
             given.timer(asked)
         elif asked is not None:
             given.state(asked)
@@ -405,16 +391,16 @@ def test_a_state_or_a_timer_that_is_not_declared_is_refused_where_it_is_asked_fo
         f"UserStateError: {what} is not declared; the function declares: none; ask for it with a "
         "parameter of process or of a callback"
     )
-    elements = [("k", Element((("k", asked), NO_FIRING), 1)) for asked in (spec, None)]
+    elements = [("k", events.Element((("k", asked), NO_FIRING), 1)) for asked in (spec, None)]
     with pytest.raises(UserFunctionError) as reported:
         run_in_memory(StatefulParDo(FixedWindows(10), Undeclared()), (Arrive(tuple(elements)),))
     assert (reported.value.function, reported.value.problem) == ("Undeclared", problem)
 
     dropping = StatefulParDo(FixedWindows(10), Undeclared(), on_error="drop")
     drop, pane = run_in_memory(dropping, (Arrive(tuple(elements)),)).outputs
-    assert isinstance(drop.effect, Drop)
-    assert isinstance(pane.effect, Pane)
-    assert drop.effect.reason is DropReason.FAILED
+    assert isinstance(drop.effect, events.Drop)
+    assert isinstance(pane.effect, events.Pane)
+    assert drop.effect.reason is events.DropReason.FAILED
     assert (drop.effect.error, pane.effect.value) == (f"Undeclared raised {problem}", ("k", None))
 
 
@@ -463,7 +449,7 @@ def test_of_a_timer_without_an_end_all_but_its_last_call_stays_where_failures_ar
         (5, *["again"] * number) for number in range(1, 21)
     ]
     (drop,) = [it[1] for it in out if len(it) == 2 and it[0] == 1]
-    assert (drop.element, drop.window, drop.reason) == (None, W(0, 10), DropReason.FAILED)
+    assert (drop.element, drop.window, drop.reason) == (None, W(0, 10), events.DropReason.FAILED)
     assert drop.error == (
         f"Fn.on_event raised {FOR_EVER}; it was called for the timer 'event' at 00:00:00.005 (5 ms)"
     )
@@ -482,7 +468,7 @@ def test_a_timer_that_goes_forward_has_no_bound(monkeypatch: pytest.MonkeyPatch)
     assert len(out) == 2 * 35 + 1
 
 
-@pytest.mark.parametrize("back", [AdvanceWatermark(4), AdvanceClock(6)])
+@pytest.mark.parametrize("back", [events.AdvanceWatermark(4), events.AdvanceClock(6)])
 def test_clocks_do_not_go_back(back: Any) -> None:
     with pytest.raises(WatermarkError):
         machine().step(KeyState(5, 7), back)
@@ -490,7 +476,9 @@ def test_clocks_do_not_go_back(back: Any) -> None:
 
 def test_a_step_leaves_the_state_before_it_as_it_was():
     of = machine(lateness=2)
-    both = Bundle(tuple(element for _, element in arrive((1, sets(5)), (1, rings(3))).elements))
+    both = events.Bundle(
+        tuple(element for _, element in arrive((1, sets(5)), (1, rings(3))).elements)
+    )
     before, _ = of.step(KeyState.unseen(0, 0), both)
     copied = repr(before)
     of.step(before, TO(30))

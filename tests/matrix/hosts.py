@@ -87,8 +87,7 @@ def with_values(rows: Any, clock: Clock, numbers: Iterable[int]) -> Any:
 
 def rows_of(spark: Any, *, streaming: bool = False) -> Any:
     """The rows of a run, bounded."""
-    rows = [tuple(row.values()) for row in source_rows(streaming)]
-    return spark.createDataFrame(rows, SOURCE)
+    return spark.createDataFrame([tuple(row.values()) for row in source_rows(streaming)], SOURCE)
 
 
 def native_results(frame: Any, keys: Sequence[str], window: Windows, columns: Any) -> Any:
@@ -99,14 +98,7 @@ def native_results(frame: Any, keys: Sequence[str], window: Windows, columns: An
 
 @attrs.frozen
 class Ask:
-    """A grouping of the rows.
-
-    Args:
-        make: From rows of the source to typed ones.
-        keys: The columns of the key.
-        window: The windows.
-        aggregate: What is computed.
-    """
+    """A grouping of the rows."""
 
     make: Callable[[Any], Any]
     keys: Sequence[str]

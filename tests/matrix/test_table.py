@@ -6,15 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.matrix.cells import (
-    cells,
-    is_list_of_void,
-    keys_taken,
-    refusals_on_local,
-    table,
-    type_differences,
-    why_refused,
-)
+from tests.matrix import cells
 from tests.matrix.hosts import WINDOWS, Ask, rows_of, with_values
 from tests.matrix.pairs import PAIRS, aggregate_of
 from tests.matrix.values import TYPES
@@ -25,16 +17,15 @@ PAGE: Final = Path(__file__).parents[2] / "docs/pages/types.md"
 
 
 def test_the_table_of_the_page_says_what_is_taken(spark: Any) -> None:
-    seen = table(cells(spark), keys_taken(spark))
+    seen = cells.table(cells.cells(spark), cells.keys_taken(spark))
     page = PAGE.read_text()
-    said = page[page.index("| type | key |") :].partition("\n\n")[0].strip()
-    assert seen == said, f"\n{seen}"
+    assert seen == page[page.index("| type | key |") :].partition("\n\n")[0].strip(), f"\n{seen}"
 
 
 def test_results_have_the_types_of_spark(spark: Any) -> None:
     """But for strings with a collation, which come out as plain ones."""
-    taken = [cell for cell, said in cells(spark).items() if said in ("=", "(=)")]
-    differing = type_differences(spark, taken)
+    taken = [cell for cell, said in cells.cells(spark).items() if said in ("=", "(=)")]
+    differing = cells.type_differences(spark, taken)
     assert {TYPES[number].name for number, _ in differing} == {
         "string collate UTF8_LCASE",
         "string collate UNICODE_CI_RTRIM",
@@ -45,12 +36,12 @@ def test_results_have_the_types_of_spark(spark: Any) -> None:
 
 def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) -> None:
     for number, dtype in enumerate(TYPES):
-        local = refusals_on_local(dtype, number)
+        local = cells.refusals_on_local(dtype, number)
         typed = with_values(rows_of(spark), "timestamp", [number])
         for name in (
-            name for name, pair in PAIRS.items() if cells(spark)[number, name] == "refused"
+            name for name, pair in PAIRS.items() if cells.cells(spark)[number, name] == "refused"
         ):
-            why = why_refused(typed, ["k"], aggregate_of(PAIRS[name], number))
+            why = cells.why_refused(typed, ["k"], aggregate_of(PAIRS[name], number))
             assert why == local[name]
             assert "\n" not in why
             assert f"column 'v{number}' is" in why, (dtype.name, name, why)
@@ -58,10 +49,10 @@ def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) ->
 
 
 def test_lists_of_void_are_empty(spark: Any) -> None:
-    taken = [cell for cell in cells(spark) if is_list_of_void(cell)]
+    taken = [cell for cell in cells.cells(spark) if cells.is_list_of_void(cell)]
     (number,) = {number for number, _ in taken}
     typed = with_values(rows_of(spark), "timestamp", [number])
     aggregate = {name: aggregate_of(PAIRS[name], number) for _, name in taken}
     panes = Ask(lambda same: same, ["k"], WINDOWS["fixed"], aggregate).panes(typed)
-    assert {cells(spark)[cell] for cell in taken} == {"="}
+    assert {cells.cells(spark)[cell] for cell in taken} == {"="}
     assert {tuple(map(str, row)) for row in panes.select(*aggregate).collect()} == {("[]",) * 5}

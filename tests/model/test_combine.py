@@ -50,8 +50,7 @@ def test_bundles_one_after_the_other_become_the_same_value(
     combine: CombineFn, result: object, empty: object, cut: int
 ):
     first = combine.add(combine.create(), VALUES[:cut], TIMES[:cut])
-    both = combine.add(first, VALUES[cut:], TIMES[cut:])
-    assert combine.extract(both) == result
+    assert combine.extract(combine.add(first, VALUES[cut:], TIMES[cut:])) == result
 
 
 @pytest.mark.parametrize(("combine", "result", "empty"), RESULTS, ids=str)

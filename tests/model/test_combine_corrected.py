@@ -11,19 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.combine_fns import (
-    Collect,
-    CollectSet,
-    CombineFn,
-    CountDistinct,
-    First,
-    Latest,
-    Max,
-    Min,
-    Sample,
-    Top,
-    TopBy,
-)
+from beamlike import combine_fns
 from beamlike.machine.columnar.folds import ElementsByWindow, fold_of
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
 from beamlike.runtime.columns import ExactColumns
@@ -50,7 +38,7 @@ def came_and_went(random: Random, values: Sequence[Any], width: int) -> tuple[li
     return elements, stands
 
 
-def result(fn: CombineFn, elements: Sequence[Element], random: Random) -> Any:
+def result(fn: combine_fns.CombineFn, elements: Sequence[Element], random: Random) -> Any:
     """What a function makes of elements that come in bundles, some of them merged."""
     whole, part = fn.create(), fn.create()
     for value, at in elements:
@@ -61,12 +49,12 @@ def result(fn: CombineFn, elements: Sequence[Element], random: Random) -> Any:
 
 
 PLAIN = [
-    (Max(), False, True),
-    (Min(), False, True),
-    (CollectSet(), False, True),
-    (CountDistinct(), False, True),
-    (Top(2), False, False),
-    (Sample(100), True, False),
+    (combine_fns.Max(), False, True),
+    (combine_fns.Min(), False, True),
+    (combine_fns.CollectSet(), False, True),
+    (combine_fns.CountDistinct(), False, True),
+    (combine_fns.Top(2), False, False),
+    (combine_fns.Sample(100), True, False),
 ]
 
 
@@ -87,16 +75,18 @@ def test_what_stands_decides(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 def test_lists_and_the_first_and_last_are_of_what_stands(random: Random) -> None:
     elements, stands = came_and_went(random, ["a", "b", "c"], 1)
-    found = result(Kept(Collect()), elements, random)
+    found = result(Kept(combine_fns.Collect()), elements, random)
     assert sorted(found) == sorted(value for (value,), _ in stands)
-    for fn, best in ((First(), min), (Latest(), max)):
+    for fn, best in ((combine_fns.First(), min), (combine_fns.Latest(), max)):
         found = result(Kept(fn, timed=True), elements, random)
         ends = {at: [value for (value,), time in stands if time == at] for _, at in stands}
         assert found in ends[best(ends)] if ends else found is None
     elements, stands = came_and_went(random, [1, 2, 3], 2)
     ranked = sorted((by for (_, by), _ in stands), reverse=True)[:2]
     found = result(
-        Kept(TopBy(2), width=2), [((by, by, gone), at) for (_, by, gone), at in elements], random
+        Kept(combine_fns.TopBy(2), width=2),
+        [((by, by, gone), at) for (_, by, gone), at in elements],
+        random,
     )
     assert found == ranked
 
@@ -164,7 +154,9 @@ def test_folds_say_what_their_functions_do(random: Random) -> None:
 
 
 @pytest.mark.parametrize(
-    "fn", [NetCountValues(), NetSum(), Kept(Max(), once=True), Kept(Collect())], ids=str
+    "fn",
+    [NetCountValues(), NetSum(), Kept(combine_fns.Max(), once=True), Kept(combine_fns.Collect())],
+    ids=str,
 )
-def test_they_are_lawful(fn: CombineFn) -> None:
+def test_they_are_lawful(fn: combine_fns.CombineFn) -> None:
     check_combine_fn(fn, [(5, False), (7, False), (None, False)])

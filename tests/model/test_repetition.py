@@ -8,84 +8,66 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.extra_triggers import (
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
-from beamlike.model.panes import Timing
 from beamlike.model.repetition import repetition
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 
-TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
-COUNT, DELAY, END, LATE = AfterCount(1), AfterProcessingTime(5), AfterWatermark(), AfterCount(1)
+TEN, EVERYTHING, VISIT = bl.FixedWindows(10), bl.GlobalWindows(), bl.Sessions(10)
+COUNT, DELAY, END, LATE = (
+    bl.AfterCount(1),
+    bl.AfterProcessingTime(5),
+    bl.AfterWatermark(),
+    bl.AfterCount(1),
+)
 
 # The trigger; then whether panes repeat elements without lateness, with lateness, and bounded.
-ANSWERS: list[tuple[Trigger, str]] = [
-    (DefaultTrigger(), "- yes -"),
+ANSWERS: list[tuple[bl.Trigger, str]] = [
+    (bl.DefaultTrigger(), "- yes -"),
     (END, "- - -"),
-    (AfterWatermark(early=COUNT), "yes yes yes"),
-    (AfterWatermark(early=DELAY), "yes yes -"),
-    (AfterWatermark(early=Never()), "- - -"),
-    (AfterWatermark(late=LATE), "- yes -"),
-    (AfterWatermark(late=Never()), "- yes -"),
-    (AfterWatermark(early=DELAY, late=LATE), "yes yes -"),
-    (AfterWatermark(early=AfterAll(COUNT, DELAY), late=LATE), "yes yes -"),
-    (AfterWatermark(early=AfterFirst(COUNT, DELAY), late=LATE), "yes yes yes"),
-    (Never(), "- - -"),
-    (Always(), "yes yes yes"),
+    (bl.AfterWatermark(early=COUNT), "yes yes yes"),
+    (bl.AfterWatermark(early=DELAY), "yes yes -"),
+    (bl.AfterWatermark(early=bl.Never()), "- - -"),
+    (bl.AfterWatermark(late=LATE), "- yes -"),
+    (bl.AfterWatermark(late=bl.Never()), "- yes -"),
+    (bl.AfterWatermark(early=DELAY, late=LATE), "yes yes -"),
+    (bl.AfterWatermark(early=bl.AfterAll(COUNT, DELAY), late=LATE), "yes yes -"),
+    (bl.AfterWatermark(early=bl.AfterFirst(COUNT, DELAY), late=LATE), "yes yes yes"),
+    (bl.Never(), "- - -"),
+    (bl.Always(), "yes yes yes"),
     (COUNT, "- - -"),
-    (Repeatedly(COUNT), "yes yes yes"),
-    (Repeatedly(DELAY), "yes yes -"),
-    (Repeatedly(END), "- yes -"),
-    (Repeatedly(Never()), "- - -"),
-    (AfterEach(COUNT, DELAY), "yes yes yes"),
-    (AfterEach(END, Repeatedly(COUNT)), "- yes -"),
-    (OrFinally(Repeatedly(COUNT), END), "yes yes yes"),
-    (OrFinally(COUNT, END), "- - -"),
-    (EveryCount(1), "yes yes yes"),
-    (EveryEventTime(5), "yes yes -"),
-    (EveryProcessingTime(5), "yes yes -"),
-    (Repeatedly(AfterSilence(5)), "yes yes -"),
+    (bl.Repeatedly(COUNT), "yes yes yes"),
+    (bl.Repeatedly(DELAY), "yes yes -"),
+    (bl.Repeatedly(END), "- yes -"),
+    (bl.Repeatedly(bl.Never()), "- - -"),
+    (bl.AfterEach(COUNT, DELAY), "yes yes yes"),
+    (bl.AfterEach(END, bl.Repeatedly(COUNT)), "- yes -"),
+    (bl.OrFinally(bl.Repeatedly(COUNT), END), "yes yes yes"),
+    (bl.OrFinally(COUNT, END), "- - -"),
+    (bl.EveryCount(1), "yes yes yes"),
+    (bl.EveryEventTime(5), "yes yes -"),
+    (bl.EveryProcessingTime(5), "yes yes -"),
+    (bl.Repeatedly(bl.AfterSilence(5)), "yes yes -"),
 ]
 
 
-def said(strategy: WindowingStrategy, unbounded: bool = True) -> str:
+def said(strategy: bl.WindowingStrategy, unbounded: bool = True) -> str:
     return "yes" if repetition(strategy, unbounded=unbounded) else "-"
 
 
 @pytest.mark.parametrize("windows", [TEN, VISIT], ids=str)
 @pytest.mark.parametrize(("trigger", "expected"), ANSWERS, ids=str)
 def test_accumulating_panes_repeat_elements_where_a_window_stays_open_after_a_pane(
-    windows: WindowFn, trigger: Trigger, expected: str
+    windows: bl.WindowFn, trigger: bl.Trigger, expected: str
 ):
-    strategies = [WindowingStrategy(windows, trigger, "accumulating", at) for at in (0, 30)]
+    strategies = [bl.WindowingStrategy(windows, trigger, "accumulating", at) for at in (0, 30)]
     answers = [*map(said, strategies), said(strategies[0], unbounded=False)]
     assert " ".join(answers) == expected
     assert said(strategies[1], unbounded=False) == answers[2]
@@ -94,19 +76,22 @@ def test_accumulating_panes_repeat_elements_where_a_window_stays_open_after_a_pa
 @pytest.mark.parametrize("accumulation", ["discarding", "retracting"])
 @pytest.mark.parametrize(("trigger", "expected"), ANSWERS, ids=str)
 def test_other_panes_repeat_nothing_or_withdraw_it(
-    accumulation: str, trigger: Trigger, expected: str
+    accumulation: str, trigger: bl.Trigger, expected: str
 ):
-    strategy = WindowingStrategy(TEN, trigger, accumulation, 30)
+    strategy = bl.WindowingStrategy(TEN, trigger, accumulation, 30)
     assert said(strategy) == said(strategy, unbounded=False) == "-"
 
 
 def test_the_global_window_has_no_late_panes():
-    assert said(WindowingStrategy(EVERYTHING, AfterWatermark(late=LATE), "accumulating", 30)) == "-"
-    assert said(WindowingStrategy(EVERYTHING, Repeatedly(DELAY), "accumulating")) == "yes"
+    assert (
+        said(bl.WindowingStrategy(EVERYTHING, bl.AfterWatermark(late=LATE), "accumulating", 30))
+        == "-"
+    )
+    assert said(bl.WindowingStrategy(EVERYTHING, bl.Repeatedly(DELAY), "accumulating")) == "yes"
 
 
 def test_a_session_that_is_retained_comes_again_in_the_longer_one():
-    strategy = WindowingStrategy(VISIT, END, "accumulating", late_check="retain")
+    strategy = bl.WindowingStrategy(VISIT, END, "accumulating", late_check="retain")
     found = repetition(strategy, unbounded=True)
     assert found is not None
     assert (found.because, found.one_pane) == (
@@ -116,20 +101,20 @@ def test_a_session_that_is_retained_comes_again_in_the_longer_one():
     )
     # Where windows do not merge, or a grouping has merged them, nothing is retained; and in bounded
     # data nothing comes after the end.
-    assert said(WindowingStrategy(TEN, END, "accumulating", late_check="retain")) == "-"
+    assert said(bl.WindowingStrategy(TEN, END, "accumulating", late_check="retain")) == "-"
     assert said(strategy.after_grouping()) == "-"
     assert said(strategy, unbounded=False) == "-"
 
 
 def test_why_and_which_panes_repeat_nothing_is_said():
-    trigger = AfterWatermark(early=AfterCount(100))
-    fixed = repetition(WindowingStrategy(TEN, trigger, "accumulating"), unbounded=True)
+    trigger = bl.AfterWatermark(early=bl.AfterCount(100))
+    fixed = repetition(bl.WindowingStrategy(TEN, trigger, "accumulating"), unbounded=True)
     assert fixed is not None
     assert (
         fixed.because == "AfterWatermark(early=AfterCount(100)) can fire several times for a window"
     )
     assert fixed.one_pane == {"is_first", "is_last", "on_time"}
-    sessions = repetition(WindowingStrategy(VISIT, trigger, "accumulating"), unbounded=True)
+    sessions = repetition(bl.WindowingStrategy(VISIT, trigger, "accumulating"), unbounded=True)
     assert sessions is not None
     assert sessions.one_pane == {"is_last"}
 
@@ -142,7 +127,7 @@ chance = st.randoms(use_true_random=False)
 MARKED = {
     "is_first": lambda pane: pane.is_first,
     "is_last": lambda pane: pane.is_last,
-    "on_time": lambda pane: pane.timing is Timing.ON_TIME,
+    "on_time": lambda pane: pane.timing is bl.Timing.ON_TIME,
 }
 
 
@@ -165,7 +150,7 @@ def at_once(script: Script) -> Script:
     return (*clock, *arrive, AdvanceWatermark(MAX_TIMESTAMP))
 
 
-def repeated(strategy: WindowingStrategy, script: Script, mark: Any = None) -> list[Any]:
+def repeated(strategy: bl.WindowingStrategy, script: Script, mark: Any = None) -> list[Any]:
     """The elements that are in several panes, of those with a mark; if windows do not merge, in
     several panes of one window."""
     seen: Counter[Any] = Counter()
@@ -177,8 +162,8 @@ def repeated(strategy: WindowingStrategy, script: Script, mark: Any = None) -> l
     return [element for element, times in seen.items() if times > 1]
 
 
-def accumulating(random: Random) -> WindowingStrategy:
-    return any_strategy(random, accumulation=AccumulationMode.ACCUMULATING)
+def accumulating(random: Random) -> bl.WindowingStrategy:
+    return any_strategy(random, accumulation=bl.AccumulationMode.ACCUMULATING)
 
 
 @law

@@ -7,16 +7,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.safe_text import (
-    keep_user_frames,
-    problem_of,
-    safe_repr,
-    safe_str,
-    safe_text,
-    short_problem,
-    short_repr,
-    traceback_lines,
-)
+from beamlike import safe_text
 
 HALF = "\ud83d"
 
@@ -40,7 +31,7 @@ class Mute(Exception):
         raise LookupError("no words")
 
 
-@pytest.mark.parametrize("show", [safe_repr, safe_str, short_repr])
+@pytest.mark.parametrize("show", [safe_text.safe_repr, safe_text.safe_str, safe_text.short_repr])
 @pytest.mark.parametrize(
     "value", ["a", HALF, "\0", "a" * 10**6, Silent(), Leaving(), [Silent()], b"\xff", "é\U0001f600"]
 )
@@ -54,20 +45,20 @@ def test_any_value_becomes_text_that_is_short_and_has_a_form_in_utf_8(
 
 
 def test_what_cannot_be_shown_says_so() -> None:
-    assert short_repr(Silent()).startswith("<Silent instance at")
-    assert safe_repr(Leaving()) == "<Leaving, whose repr raises SystemExit>"
-    assert problem_of(Mute()) == "Mute: <Mute, whose text raises LookupError>"
+    assert safe_text.short_repr(Silent()).startswith("<Silent instance at")
+    assert safe_text.safe_repr(Leaving()) == "<Leaving, whose repr raises SystemExit>"
+    assert safe_text.problem_of(Mute()) == "Mute: <Mute, whose text raises LookupError>"
 
 
 def test_a_text_says_what_was_left_out_of_it() -> None:
-    assert safe_text("ab\0" + HALF) == "ab\\x00\\ud83d"
-    assert safe_text("a" * 12, longest=10) == "a" * 10 + "... (2 characters more)"
+    assert safe_text.safe_text("ab\0" + HALF) == "ab\\x00\\ud83d"
+    assert safe_text.safe_text("a" * 12, longest=10) == "a" * 10 + "... (2 characters more)"
 
 
 def test_a_problem_of_several_lines_is_one_line_where_it_is_short() -> None:
     error = ValueError("one\n  two\nthree")
-    assert problem_of(error) == "ValueError: one\n  two\nthree"
-    assert short_problem(error) == "ValueError: one two three"
+    assert safe_text.problem_of(error) == "ValueError: one\n  two\nthree"
+    assert safe_text.short_problem(error) == "ValueError: one two three"
 
 
 def parse(text: str) -> int:
@@ -80,7 +71,9 @@ def parse(text: str) -> int:
 def test_a_traceback_has_the_users_frames_and_what_they_handled() -> None:
     with pytest.raises(ValueError, match="x is not a number") as raised:
         parse("x")
-    lines = [line for line in traceback_lines(raised.value) if not line.startswith("    ")]
+    lines = [
+        line for line in safe_text.traceback_lines(raised.value) if not line.startswith("    ")
+    ]
     assert [line.partition(", in ")[2] or line for line in lines] == [
         "  because of KeyError: 'x'",
         "parse",
@@ -97,8 +90,8 @@ class Frozen(Exception):
 def test_an_exception_that_takes_no_changes_is_taken_as_well() -> None:
     with pytest.raises(Frozen) as raised:
         raise Frozen(1)
-    keep_user_frames(raised.value)
-    assert problem_of(raised.value).startswith("Frozen: ")
+    safe_text.keep_user_frames(raised.value)
+    assert safe_text.problem_of(raised.value).startswith("Frozen: ")
 
 
 def endless(depth: int) -> int:
@@ -112,7 +105,7 @@ def other(depth: int) -> int:
 def test_a_traceback_of_an_endless_recursion_fits_on_a_screen() -> None:
     with pytest.raises(RecursionError) as raised:
         endless(0)
-    assert len(list(traceback_lines(raised.value))) == 25
+    assert len(list(safe_text.traceback_lines(raised.value))) == 25
 
 
 def test_frames_of_beamlike_are_taken_out_of_a_traceback() -> None:
@@ -134,7 +127,7 @@ def test_frames_of_beamlike_are_taken_out_of_a_traceback() -> None:
     both = Together({"n": (Count(), None), "p": (Picky(), None)})
     with pytest.raises(NameError) as raised:
         both.add(both.create(), [1], [0])
-    keep_user_frames(raised.value)
+    safe_text.keep_user_frames(raised.value)
     trace, names = raised.value.__traceback__, []
     while trace is not None:
         names.append(trace.tb_frame.f_code.co_name)

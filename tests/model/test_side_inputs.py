@@ -4,34 +4,27 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import WindowingError
-from beamlike.model.calendar import CalendarDays
-from beamlike.model.sessions import Sessions
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    MappingWindowFn,
-    SlidingWindows,
-    WindowFn,
-)
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.windowfns import MappingWindowFn
+from beamlike.model.windows import Window
 
-W = IntervalWindow
+W = bl.IntervalWindow
 DAY = 86_400_000
 
 
 @pytest.mark.parametrize(
     ("main", "window_fn", "expected"),
     [
-        (W(0, 10), FixedWindows(10), W(0, 10)),
-        (W(0, 11), FixedWindows(10), W(10, 20)),
-        (W(-10, 0), FixedWindows(10), W(-10, 0)),
-        (W(0, 10), FixedWindows(10, offset=5), W(5, 15)),
-        (W(0, 10), CalendarDays(1), W(0, DAY)),
-        (W(0, DAY + 1), CalendarDays(1), W(DAY, 2 * DAY)),
-        (W(0, 10), GlobalWindows(), GLOBAL_WINDOW),
-        (GLOBAL_WINDOW, GlobalWindows(), GLOBAL_WINDOW),
+        (W(0, 10), bl.FixedWindows(10), W(0, 10)),
+        (W(0, 11), bl.FixedWindows(10), W(10, 20)),
+        (W(-10, 0), bl.FixedWindows(10), W(-10, 0)),
+        (W(0, 10), bl.FixedWindows(10, offset=5), W(5, 15)),
+        (W(0, 10), bl.CalendarDays(1), W(0, DAY)),
+        (W(0, DAY + 1), bl.CalendarDays(1), W(DAY, 2 * DAY)),
+        (W(0, 10), bl.GlobalWindows(), bl.GLOBAL_WINDOW),
+        (bl.GLOBAL_WINDOW, bl.GlobalWindows(), bl.GLOBAL_WINDOW),
     ],
     ids=str,
 )
@@ -41,7 +34,7 @@ def test_it_is_the_window_that_holds_the_last_instant(main, window_fn, expected)
 
 @pytest.mark.parametrize("end", range(-25, 26))
 def test_of_sliding_windows_it_is_the_earliest(end):
-    sliding = SlidingWindows(10, period=4, offset=1)
+    sliding = bl.SlidingWindows(10, period=4, offset=1)
     main = W(end - 3, end)
     assert side_input_window(main, sliding) == min(sliding.assign(end - 1))
 
@@ -50,7 +43,7 @@ def test_of_sliding_windows_it_is_the_earliest(end):
     ("end", "expected"), [(4, W(0, 4)), (5, W(10, 14)), (11, W(10, 14)), (14, W(10, 14))]
 )
 def test_in_a_gap_between_sliding_windows_it_is_the_next_one(end, expected):
-    assert side_input_window(W(end - 1, end), SlidingWindows(4, period=10)) == expected
+    assert side_input_window(W(end - 1, end), bl.SlidingWindows(4, period=10)) == expected
 
 
 def refusal(main, window_fn):
@@ -60,7 +53,7 @@ def refusal(main, window_fn):
 
 
 def test_sessions_cannot_be_looked_into():
-    assert refusal(W(0, 10), Sessions(10)) == (
+    assert refusal(W(0, 10), bl.Sessions(10)) == (
         "Sessions is not allowed in side inputs: which window an instant belongs to depends on "
         "the other elements; window the side input with FixedWindows, SlidingWindows or "
         "GlobalWindows"
@@ -68,17 +61,17 @@ def test_sessions_cannot_be_looked_into():
 
 
 def test_an_element_in_the_global_window_looks_only_into_the_global_window():
-    assert refusal(GLOBAL_WINDOW, FixedWindows("1 hour")) == (
+    assert refusal(bl.GLOBAL_WINDOW, bl.FixedWindows("1 hour")) == (
         "Attempted to get side input window for GlobalWindow from non-global WindowFn "
         "FixedWindows(1h); window the side input with GlobalWindows(), or the main input with "
         "FixedWindows(1h)"
     )
 
 
-class Odd(WindowFn):
+class Odd(bl.WindowFn):
     """Windows of ten and of twenty; none from 30 on."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return (W(0, 20), W(0, 10)) if timestamp < 30 else ()
 
     def __str__(self) -> str:
@@ -99,11 +92,11 @@ def test_a_window_function_of_ones_own_must_have_a_window_there():
 class Before(MappingWindowFn):
     """Elements see the window of ten before their own; from the global window the first."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        return FixedWindows(10).assign(timestamp)
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
+        return bl.FixedWindows(10).assign(timestamp)
 
     def side_window(self, main_window: Window) -> Window:
-        if main_window == GLOBAL_WINDOW:
+        if main_window == bl.GLOBAL_WINDOW:
             return W(0, 10)
         (window,) = self.assign(main_window.start - 1)
         return window
@@ -111,4 +104,4 @@ class Before(MappingWindowFn):
 
 def test_a_side_input_may_say_itself_which_window_is_seen():
     assert side_input_window(W(20, 30), Before()) == W(10, 20)
-    assert side_input_window(GLOBAL_WINDOW, Before()) == W(0, 10)
+    assert side_input_window(bl.GLOBAL_WINDOW, Before()) == W(0, 10)

@@ -4,36 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TimeError, UnsafeTriggerError, WindowingError
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-    WindowingStrategy,
-)
-from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from tests.support.refusals import exact_refusal as refusal
 
-HOUR = FixedWindows("1 hour")
-LATE = AfterWatermark(late=AfterCount(1))
+HOUR = bl.FixedWindows("1 hour")
+LATE = bl.AfterWatermark(late=bl.AfterCount(1))
 MODE_NEEDED = (
     " requires that the accumulation mode be specified, because a window may emit several panes; "
     'add accumulation="discarding" (each pane holds what is new) or '
@@ -45,32 +21,32 @@ MODE_NEEDED = (
 
 
 def test_the_defaults_are_those_of_beam():
-    strategy = WindowingStrategy(HOUR)
-    assert strategy.trigger == DefaultTrigger()
-    assert strategy.accumulation is AccumulationMode.DISCARDING
+    strategy = bl.WindowingStrategy(HOUR)
+    assert strategy.trigger == bl.DefaultTrigger()
+    assert strategy.accumulation is bl.AccumulationMode.DISCARDING
     assert strategy.allowed_lateness == 0
-    assert strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
-    assert strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY
-    assert strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS
-    assert strategy.late_check is LateCheck.ASSIGNED
-    assert strategy.unchanged is Unchanged.RE_EMIT
+    assert strategy.timestamp_combiner is bl.TimestampCombiner.END_OF_WINDOW
+    assert strategy.closing_behavior is bl.ClosingBehavior.FIRE_IF_NON_EMPTY
+    assert strategy.on_time_behavior is bl.OnTimeBehavior.FIRE_ALWAYS
+    assert strategy.late_check is bl.LateCheck.ASSIGNED
+    assert strategy.unchanged is bl.Unchanged.RE_EMIT
 
 
 def test_something_that_is_no_window_function_is_refused():
-    assert refusal(WindowingError, WindowingStrategy, "1 hour") == (
+    assert refusal(WindowingError, bl.WindowingStrategy, "1 hour") == (
         "window must be a window function such as FixedWindows(\"1 hour\"), got '1 hour'"
     )
 
 
 def test_something_that_is_no_trigger_is_refused():
-    assert refusal(WindowingError, WindowingStrategy, HOUR, "default") == (
+    assert refusal(WindowingError, bl.WindowingStrategy, HOUR, "default") == (
         "trigger must be a trigger such as AfterWatermark(), got 'default'"
     )
 
 
 def test_a_class_in_place_of_the_trigger_is_answered_with_its_call():
-    assert refusal(WindowingError, WindowingStrategy, HOUR, AfterWatermark) == (
-        f"trigger must be a trigger such as AfterWatermark(), got {AfterWatermark!r}; "
+    assert refusal(WindowingError, bl.WindowingStrategy, HOUR, bl.AfterWatermark) == (
+        f"trigger must be a trigger such as AfterWatermark(), got {bl.AfterWatermark!r}; "
         "write AfterWatermark()"
     )
 
@@ -88,26 +64,30 @@ def test_a_class_in_place_of_the_trigger_is_answered_with_its_call():
 )
 @pytest.mark.parametrize("value", ["sometimes", 5, ""])
 def test_an_unknown_option_is_answered_with_the_known_ones(argument, known, value):
-    message = refusal(WindowingError, WindowingStrategy, HOUR, **{argument: value})
+    message = refusal(WindowingError, bl.WindowingStrategy, HOUR, **{argument: value})
     assert message == f"{argument} must be one of {known}, got {value!r}"
 
 
 def test_a_part_that_is_none_has_its_default_so_that_presets_fit():
-    parts = dict.fromkeys(StrategyParts.__annotations__)
-    assert WindowingStrategy(HOUR, **parts) == WindowingStrategy(HOUR)
+    parts = dict.fromkeys(bl.StrategyParts.__annotations__)
+    assert bl.WindowingStrategy(HOUR, **parts) == bl.WindowingStrategy(HOUR)
     some = {"accumulation": "retracting", "unchanged": None, "allowed_lateness": None}
-    assert WindowingStrategy(HOUR, **some) == WindowingStrategy(HOUR, accumulation="retracting")
+    assert bl.WindowingStrategy(HOUR, **some) == bl.WindowingStrategy(
+        HOUR, accumulation="retracting"
+    )
 
 
 def test_options_are_read_in_any_case():
-    strategy = WindowingStrategy(HOUR, accumulation="ACCUMULATING", closing_behavior="Fire_Always")
-    assert strategy.accumulation is AccumulationMode.ACCUMULATING
-    assert strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS
+    strategy = bl.WindowingStrategy(
+        HOUR, accumulation="ACCUMULATING", closing_behavior="Fire_Always"
+    )
+    assert strategy.accumulation is bl.AccumulationMode.ACCUMULATING
+    assert strategy.closing_behavior is bl.ClosingBehavior.FIRE_ALWAYS
 
 
 def test_a_strategy_prints_what_is_not_the_default():
-    strategy = WindowingStrategy(
-        Sessions("10 m", max_elements=5),
+    strategy = bl.WindowingStrategy(
+        bl.Sessions("10 m", max_elements=5),
         accumulation="retracting",
         late_check="retain",
         unchanged="omit",
@@ -119,15 +99,15 @@ def test_a_strategy_prints_what_is_not_the_default():
 
 
 def test_what_was_said_of_unchanged_panes_is_kept_and_checked_in_each_step():
-    strategy = WindowingStrategy.declared(HOUR, accumulation="retracting", unchanged="omit")
-    assert strategy.configured(allowed_lateness="1 h").unchanged is Unchanged.OMIT
+    strategy = bl.WindowingStrategy.declared(HOUR, accumulation="retracting", unchanged="omit")
+    assert strategy.configured(allowed_lateness="1 h").unchanged is bl.Unchanged.OMIT
     assert strategy != strategy.configured(unchanged="re_emit")
     message = refusal(WindowingError, strategy.configured, accumulation="discarding")
     assert message.startswith('unchanged="omit" leaves out a pane that would withdraw an equal one')
 
 
 def test_a_lateness_that_cannot_be_read_names_its_argument():
-    message = refusal(TimeError, WindowingStrategy, HOUR, allowed_lateness="10 minuets")
+    message = refusal(TimeError, bl.WindowingStrategy, HOUR, allowed_lateness="10 minuets")
     assert message.startswith("allowed_lateness is not a duration: '10 minuets'; write ")
 
 
@@ -135,13 +115,13 @@ def test_a_lateness_that_cannot_be_read_names_its_argument():
 
 
 def test_the_default_trigger_needs_nothing_else():
-    assert WindowingStrategy.declared(HOUR) == WindowingStrategy(HOUR)
-    assert WindowingStrategy.declared(HOUR, unbounded=True) == WindowingStrategy(HOUR)
+    assert bl.WindowingStrategy.declared(HOUR) == bl.WindowingStrategy(HOUR)
+    assert bl.WindowingStrategy.declared(HOUR, unbounded=True) == bl.WindowingStrategy(HOUR)
 
 
 def test_a_trigger_needs_the_allowed_lateness():
     assert refusal(
-        WindowingError, WindowingStrategy.declared, HOUR, trigger=LATE, accumulation="discarding"
+        WindowingError, bl.WindowingStrategy.declared, HOUR, trigger=LATE, accumulation="discarding"
     ) == (
         "trigger AfterWatermark(late=AfterCount(1)) requires that the allowed lateness be "
         'specified; add allowed_lateness="0 s", or as long as late data shall be waited for'
@@ -149,47 +129,53 @@ def test_a_trigger_needs_the_allowed_lateness():
 
 
 def test_a_trigger_in_the_global_window_needs_no_allowed_lateness():
-    trigger = Repeatedly(AfterCount(5))
-    strategy = WindowingStrategy.declared(
-        GlobalWindows(), trigger=trigger, accumulation="discarding", unbounded=True
+    trigger = bl.Repeatedly(bl.AfterCount(5))
+    strategy = bl.WindowingStrategy.declared(
+        bl.GlobalWindows(), trigger=trigger, accumulation="discarding", unbounded=True
     )
-    assert strategy == WindowingStrategy(GlobalWindows(), trigger)
+    assert strategy == bl.WindowingStrategy(bl.GlobalWindows(), trigger)
 
 
 def test_a_trigger_needs_the_accumulation_mode():
     message = refusal(
-        WindowingError, WindowingStrategy.declared, HOUR, trigger=LATE, allowed_lateness="0 s"
+        WindowingError, bl.WindowingStrategy.declared, HOUR, trigger=LATE, allowed_lateness="0 s"
     )
     assert message == "trigger AfterWatermark(late=AfterCount(1))" + MODE_NEEDED
 
 
 def test_lateness_needs_the_accumulation_mode():
-    message = refusal(WindowingError, WindowingStrategy.declared, HOUR, allowed_lateness="1 hour")
+    message = refusal(
+        WindowingError, bl.WindowingStrategy.declared, HOUR, allowed_lateness="1 hour"
+    )
     assert message == "allowed_lateness='1 hour'" + MODE_NEEDED
 
 
 def test_no_lateness_needs_no_accumulation_mode():
-    assert WindowingStrategy.declared(HOUR, allowed_lateness=0) == WindowingStrategy(HOUR)
+    assert bl.WindowingStrategy.declared(HOUR, allowed_lateness=0) == bl.WindowingStrategy(HOUR)
 
 
 def test_lateness_in_the_global_window_needs_no_accumulation_mode():
-    strategy = WindowingStrategy.declared(GlobalWindows(), allowed_lateness="1 hour")
+    strategy = bl.WindowingStrategy.declared(bl.GlobalWindows(), allowed_lateness="1 hour")
     assert strategy.allowed_lateness == 3_600_000
 
 
 def test_a_stream_in_the_global_window_needs_a_trigger():
-    assert refusal(WindowingError, WindowingStrategy.declared, GlobalWindows(), unbounded=True) == (
+    assert refusal(
+        WindowingError, bl.WindowingStrategy.declared, bl.GlobalWindows(), unbounded=True
+    ) == (
         "a stream in the global window with the default trigger never emits anything; use "
         "FixedWindows, SlidingWindows or Sessions, or a trigger such as Repeatedly(AfterCount(100))"
     )
-    assert WindowingStrategy.declared(GlobalWindows()) == WindowingStrategy(GlobalWindows())
+    assert bl.WindowingStrategy.declared(bl.GlobalWindows()) == bl.WindowingStrategy(
+        bl.GlobalWindows()
+    )
 
 
 # -- triggers that lose data -----------------------------------------------------------------
 
 
 def declared(trigger, lateness):
-    return WindowingStrategy.declared(
+    return bl.WindowingStrategy.declared(
         HOUR, trigger=trigger, accumulation="discarding", allowed_lateness=lateness
     )
 
@@ -197,13 +183,13 @@ def declared(trigger, lateness):
 @pytest.mark.parametrize(
     "trigger",
     [
-        DefaultTrigger(),
-        Always(),
-        Never(),
+        bl.DefaultTrigger(),
+        bl.Always(),
+        bl.Never(),
         LATE,
-        Repeatedly(AfterCount(1)),
-        AfterEach(AfterCount(1), Repeatedly(AfterCount(2))),
-        OrFinally(Repeatedly(AfterCount(1)), Always()),
+        bl.Repeatedly(bl.AfterCount(1)),
+        bl.AfterEach(bl.AfterCount(1), bl.Repeatedly(bl.AfterCount(2))),
+        bl.OrFinally(bl.Repeatedly(bl.AfterCount(1)), bl.Always()),
     ],
     ids=str,
 )
@@ -211,13 +197,13 @@ def test_triggers_that_lose_nothing_are_accepted_with_lateness(trigger):
     assert declared(trigger, "1 hour").trigger == trigger
 
 
-@pytest.mark.parametrize("early", [None, AfterCount(1)])
+@pytest.mark.parametrize("early", [None, bl.AfterCount(1)])
 def test_a_trigger_that_ends_with_the_window_is_accepted_without_lateness(early):
-    assert declared(AfterWatermark(early=early), 0).trigger == AfterWatermark(early=early)
+    assert declared(bl.AfterWatermark(early=early), 0).trigger == bl.AfterWatermark(early=early)
 
 
 def test_a_trigger_that_ends_with_the_window_is_refused_with_lateness():
-    assert refusal(UnsafeTriggerError, declared, AfterWatermark(), "1 hour") == (
+    assert refusal(UnsafeTriggerError, declared, bl.AfterWatermark(), "1 hour") == (
         "Unsafe trigger: AfterWatermark() finishes at the end of the window, and data within the "
         "allowed lateness of 1h would be dropped; write AfterWatermark(late=AfterCount(1)), or "
         "allowed_lateness=0"
@@ -225,7 +211,7 @@ def test_a_trigger_that_ends_with_the_window_is_refused_with_lateness():
 
 
 def test_the_proposed_change_keeps_the_early_firings():
-    assert refusal(UnsafeTriggerError, declared, AfterWatermark(early=AfterCount(2)), 1) == (
+    assert refusal(UnsafeTriggerError, declared, bl.AfterWatermark(early=bl.AfterCount(2)), 1) == (
         "Unsafe trigger: AfterWatermark(early=AfterCount(2)) finishes at the end of the window, "
         "and data within the allowed lateness of 1ms would be dropped; write "
         "AfterWatermark(early=AfterCount(2), late=AfterCount(1)), or allowed_lateness=0"
@@ -235,13 +221,13 @@ def test_the_proposed_change_keeps_the_early_firings():
 @pytest.mark.parametrize(
     "trigger",
     [
-        AfterCount(5),
-        AfterProcessingTime("1 minute"),
-        AfterFirst(AfterCount(1), AfterProcessingTime(5)),
-        AfterAll(AfterCount(1), AfterProcessingTime(5)),
-        AfterEach(AfterCount(1), AfterCount(2)),
-        OrFinally(Repeatedly(AfterCount(1)), AfterCount(5)),
-        OrFinally(AfterCount(5), Always()),
+        bl.AfterCount(5),
+        bl.AfterProcessingTime("1 minute"),
+        bl.AfterFirst(bl.AfterCount(1), bl.AfterProcessingTime(5)),
+        bl.AfterAll(bl.AfterCount(1), bl.AfterProcessingTime(5)),
+        bl.AfterEach(bl.AfterCount(1), bl.AfterCount(2)),
+        bl.OrFinally(bl.Repeatedly(bl.AfterCount(1)), bl.AfterCount(5)),
+        bl.OrFinally(bl.AfterCount(5), bl.Always()),
     ],
     ids=str,
 )
@@ -254,44 +240,44 @@ def test_a_trigger_that_may_finish_is_refused_with_any_lateness(trigger, latenes
 
 
 def test_a_strategy_that_is_not_declared_takes_an_unsafe_trigger():
-    assert WindowingStrategy(HOUR, AfterCount(5)).trigger == AfterCount(5)
+    assert bl.WindowingStrategy(HOUR, bl.AfterCount(5)).trigger == bl.AfterCount(5)
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (
-            lambda: WindowingStrategy(window=FixedWindows(5)),
+            lambda: bl.WindowingStrategy(window=bl.FixedWindows(5)),
             "WindowingStrategy has no argument 'window'; write window_fn=",
         ),
         (
-            lambda: WindowingStrategy(FixedWindows(5), accumulation_mode="discarding"),
+            lambda: bl.WindowingStrategy(bl.FixedWindows(5), accumulation_mode="discarding"),
             "WindowingStrategy has no argument 'accumulation_mode'; write accumulation=",
         ),
         (
-            lambda: WindowingStrategy(FixedWindows(5), alowed_latenes=5),
+            lambda: bl.WindowingStrategy(bl.FixedWindows(5), alowed_latenes=5),
             "WindowingStrategy has no argument 'alowed_latenes'; write allowed_lateness=",
         ),
         (
-            lambda: WindowingStrategy(FixedWindows(5), pardon=5),
+            lambda: bl.WindowingStrategy(bl.FixedWindows(5), pardon=5),
             "WindowingStrategy has no argument 'pardon'; it takes window_fn, trigger, "
             "accumulation, allowed_lateness, timestamp_combiner, closing_behavior, "
             "on_time_behavior, late_check, unchanged",
         ),
         (
-            lambda: WindowingStrategy(allowed_lateness=5),
+            lambda: bl.WindowingStrategy(allowed_lateness=5),
             'WindowingStrategy needs window_fn; give windows such as FixedWindows("1 hour")',
         ),
         (
-            lambda: WindowingStrategy.declared(FixedWindows(5), lateness=5),
+            lambda: bl.WindowingStrategy.declared(bl.FixedWindows(5), lateness=5),
             "WindowingStrategy.declared has no argument 'lateness'; write allowed_lateness=",
         ),
         (
-            lambda: WindowingStrategy.declared(FixedWindows(5), Never()),
+            lambda: bl.WindowingStrategy.declared(bl.FixedWindows(5), bl.Never()),
             "WindowingStrategy.declared: Never() has no name; write trigger=...",
         ),
         (
-            lambda: WindowingStrategy.unwindowed().configured(windowfn=FixedWindows(5)),
+            lambda: bl.WindowingStrategy.unwindowed().configured(windowfn=bl.FixedWindows(5)),
             "WindowingStrategy.configured has no argument 'windowfn'; write window_fn=",
         ),
     ],
@@ -299,6 +285,4 @@ def test_a_strategy_that_is_not_declared_takes_an_unsafe_trigger():
 def test_an_argument_that_there_is_not_is_answered_with_the_one_that_is_meant(
     make: Callable[[], object], said: str
 ) -> None:
-    with pytest.raises(WindowingError) as refused:
-        make()
-    assert str(refused.value) == said
+    assert refusal(WindowingError, make) == said

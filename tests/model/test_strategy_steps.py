@@ -5,29 +5,16 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TimeError, UnsafeTriggerError, WindowingError
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    TimestampCombiner,
-    WindowingStrategy,
-)
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterWatermark,
-    DefaultTrigger,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
-from beamlike.model.windows import IntervalWindow
 from tests.support.refusals import exact_refusal as refusal
 
-HOUR, MINUTE, VISIT = FixedWindows("1 hour"), FixedWindows("1 minute"), Sessions("1 minute")
-FIVES = Repeatedly(AfterCount(5))
+HOUR, MINUTE, VISIT = (
+    bl.FixedWindows("1 hour"),
+    bl.FixedWindows("1 minute"),
+    bl.Sessions("1 minute"),
+)
+FIVES = bl.Repeatedly(bl.AfterCount(5))
 MODE_NEEDED = (
     " requires that the accumulation mode be specified, because a window may emit several panes; "
     'add accumulation="discarding" (each pane holds what is new) or '
@@ -39,15 +26,15 @@ LATENESS_NEEDED = (
 )
 
 
-def start() -> WindowingStrategy:
-    return WindowingStrategy.unwindowed()
+def start() -> bl.WindowingStrategy:
+    return bl.WindowingStrategy.unwindowed()
 
 
 # -- window transforms -----------------------------------------------------------------------
 
 
 def test_a_collection_begins_in_the_global_window():
-    assert start() == WindowingStrategy(GlobalWindows())
+    assert start() == bl.WindowingStrategy(bl.GlobalWindows())
     assert start().said == frozenset()
 
 
@@ -62,14 +49,14 @@ def test_each_transform_changes_what_it_says_and_keeps_the_rest():
         .configured(on_time_behavior="fire_if_non_empty")
         .configured(HOUR)
     )
-    assert strategy == WindowingStrategy(
+    assert strategy == bl.WindowingStrategy(
         HOUR,
         FIVES,
-        AccumulationMode.ACCUMULATING,
+        bl.AccumulationMode.ACCUMULATING,
         86_400_000,
-        TimestampCombiner.EARLIEST,
-        ClosingBehavior.FIRE_ALWAYS,
-        OnTimeBehavior.FIRE_IF_NON_EMPTY,
+        bl.TimestampCombiner.EARLIEST,
+        bl.ClosingBehavior.FIRE_ALWAYS,
+        bl.OnTimeBehavior.FIRE_IF_NON_EMPTY,
     )
     assert strategy.configured() == strategy
 
@@ -77,7 +64,7 @@ def test_each_transform_changes_what_it_says_and_keeps_the_rest():
 def test_a_transform_leaves_the_strategy_it_is_given_as_it_was():
     before = start().configured(HOUR)
     before.configured(MINUTE, trigger=FIVES, allowed_lateness=0, accumulation="discarding")
-    assert before == WindowingStrategy(HOUR)
+    assert before == bl.WindowingStrategy(HOUR)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +83,7 @@ def test_a_lateness_that_cannot_be_read_is_refused_also_if_the_old_one_is_longer
 
 def test_the_default_trigger_can_be_said_again():
     strategy = start().configured(trigger=FIVES, accumulation="discarding")
-    assert strategy.configured(trigger=DefaultTrigger()) == start()
+    assert strategy.configured(trigger=bl.DefaultTrigger()) == start()
 
 
 def test_a_trigger_needs_the_lateness_as_soon_as_windows_end():
@@ -128,8 +115,7 @@ def test_an_old_lateness_needs_the_mode_as_soon_as_windows_end():
 
 
 def test_a_strategy_that_was_not_declared_has_said_everything():
-    strategy = WindowingStrategy(HOUR).configured(trigger=FIVES)
-    assert strategy == WindowingStrategy(HOUR, FIVES)
+    assert bl.WindowingStrategy(HOUR).configured(trigger=FIVES) == bl.WindowingStrategy(HOUR, FIVES)
 
 
 def test_what_was_said_makes_no_difference_between_strategies():
@@ -141,7 +127,7 @@ def test_what_was_said_makes_no_difference_between_strategies():
 
 
 def test_a_transform_does_not_ask_whether_the_trigger_is_safe():
-    strategy = start().configured(trigger=AfterCount(5), accumulation="discarding")
+    strategy = start().configured(trigger=bl.AfterCount(5), accumulation="discarding")
     assert refusal(UnsafeTriggerError, strategy.check_groupable) == (
         "Unsafe trigger: AfterCount(5) may finish, and data that arrives afterwards would be "
         "dropped; write Repeatedly(AfterCount(5))"
@@ -149,8 +135,10 @@ def test_a_transform_does_not_ask_whether_the_trigger_is_safe():
 
 
 def test_something_that_is_no_trigger_is_refused_for_what_it_is():
-    assert refusal(WindowingError, WindowingStrategy.declared, HOUR, trigger=AfterWatermark) == (
-        f"trigger must be a trigger such as AfterWatermark(), got {AfterWatermark!r}; "
+    assert refusal(
+        WindowingError, bl.WindowingStrategy.declared, HOUR, trigger=bl.AfterWatermark
+    ) == (
+        f"trigger must be a trigger such as AfterWatermark(), got {bl.AfterWatermark!r}; "
         "write AfterWatermark()"
     )
 
@@ -159,17 +147,17 @@ def test_something_that_is_no_trigger_is_refused_for_what_it_is():
 
 
 def test_behind_a_grouping_the_trigger_continues_and_the_rest_stays():
-    strategy = WindowingStrategy(HOUR, FIVES, "accumulating", 5, "latest", "fire_always")
-    assert strategy.after_grouping() == WindowingStrategy(
-        HOUR, Repeatedly(AfterCount(1)), "accumulating", 5, "latest", "fire_always"
+    strategy = bl.WindowingStrategy(HOUR, FIVES, "accumulating", 5, "latest", "fire_always")
+    assert strategy.after_grouping() == bl.WindowingStrategy(
+        HOUR, bl.Repeatedly(bl.AfterCount(1)), "accumulating", 5, "latest", "fire_always"
     )
 
 
 def test_a_second_grouping_in_the_same_fixed_windows_is_fine():
-    once = WindowingStrategy(HOUR, AfterEach(AfterCount(2), FIVES)).after_grouping()
+    once = bl.WindowingStrategy(HOUR, bl.AfterEach(bl.AfterCount(2), FIVES)).after_grouping()
     once.check_groupable()
-    assert once.after_grouping() == WindowingStrategy(
-        HOUR, Repeatedly(AfterFirst(AfterCount(1), Repeatedly(AfterCount(1))))
+    assert once.after_grouping() == bl.WindowingStrategy(
+        HOUR, bl.Repeatedly(bl.AfterFirst(bl.AfterCount(1), bl.Repeatedly(bl.AfterCount(1))))
     )
 
 
@@ -206,7 +194,7 @@ def test_another_trigger_does_not_make_sessions_merge_again():
 
 
 def test_merging_again_what_was_never_merged_changes_nothing():
-    assert WindowingStrategy(HOUR, FIVES).remerge() == WindowingStrategy(HOUR, FIVES)
+    assert bl.WindowingStrategy(HOUR, FIVES).remerge() == bl.WindowingStrategy(HOUR, FIVES)
 
 
 def test_a_stream_in_the_global_window_is_refused_by_the_grouping_alone():
@@ -221,20 +209,20 @@ def test_a_stream_in_the_global_window_is_refused_by_the_grouping_alone():
 
 
 @attrs.frozen
-class NamedWindow(IntervalWindow):
+class NamedWindow(bl.IntervalWindow):
     name: str = "mine"
 
     def __repr__(self) -> str:
         return f"NamedWindow({self.name})"
 
 
-class Assigning(WindowFn):
+class Assigning(bl.WindowFn):
     """Assigns one prepared answer after the other."""
 
-    def __init__(self, *answers: tuple[IntervalWindow, ...]) -> None:
+    def __init__(self, *answers: tuple[bl.IntervalWindow, ...]) -> None:
         self.answers = list(answers)
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return self.answers.pop(0)
 
     def __str__(self) -> str:
@@ -251,7 +239,7 @@ def test_windows_with_more_than_bounds_are_refused():
 
 
 def test_windows_that_change_from_one_call_to_the_next_are_refused():
-    changing = Assigning((IntervalWindow(0, 10),), ())
+    changing = Assigning((bl.IntervalWindow(0, 10),), ())
     assert refusal(WindowingError, start().configured, changing) == (
         "Window coders must be deterministic: Assigning() assigns the same element to "
         "[00:00:00, 00:00:00.010) and then to no window; let assign() depend on nothing but the "
@@ -263,5 +251,4 @@ def test_a_function_of_the_value_is_not_judged_without_a_value():
     def gap_of(page: str) -> str:
         return "5 minutes" if page.startswith("film") else "1 minute"
 
-    strategy = start().configured(Sessions(gap_of))
-    assert strategy.window_fn == Sessions(gap_of)
+    assert start().configured(bl.Sessions(gap_of)).window_fn == bl.Sessions(gap_of)

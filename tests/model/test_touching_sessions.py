@@ -7,13 +7,11 @@ window whether it intersects, Spark walks once through the sorted rows.
 from collections import Counter
 from random import Random
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
 from tests.support.generated.strategies import gap_of_number
@@ -79,9 +77,9 @@ def walk_of_spark(rows):
 def any_sessions(random):
     """Sessions of one gap, or of a gap for each element, and the gap of each number."""
     if random.randrange(3) == 0:
-        return Sessions(gap_of_number, merge_touching=True), gap_of_number
+        return bl.Sessions(gap_of_number, merge_touching=True), gap_of_number
     gap = random.randint(1, 10)
-    return Sessions(gap, merge_touching=True), lambda number: gap
+    return bl.Sessions(gap, merge_touching=True), lambda number: gap
 
 
 def any_rows(random, gap_of):
@@ -121,10 +119,10 @@ def test_rows_that_are_all_there_are_the_sessions_of_spark_and_of_flink_in_any_b
             Arrive(tuple(("k", Element(row[0], row[1])) for row in bundle)) for bundle in bundles
         ]
 
-        found = at_the_end(WindowingStrategy(sessions), script)
+        found = at_the_end(bl.WindowingStrategy(sessions), script)
 
         assert found == walk_of_spark(rows) == sorted(flink.shown)
-        touched += found != at_the_end(WindowingStrategy(Sessions(sessions.gap)), script)
+        touched += found != at_the_end(bl.WindowingStrategy(bl.Sessions(sessions.gap)), script)
     assert touched > 200
 
 
@@ -145,9 +143,9 @@ def test_elements_and_watermarks_in_any_order_are_reported_as_flink_tells_them()
                 watermark = max(watermark, at + random.randint(-5, 15))
                 flink.advance(watermark - 1)
                 script.append(AdvanceWatermark(watermark))
-        strategy = WindowingStrategy(
+        strategy = bl.WindowingStrategy(
             sessions,
-            AfterWatermark(late=AfterCount(1)),
+            bl.AfterWatermark(late=bl.AfterCount(1)),
             "accumulating",
             flink.lateness,
             late_check="merged",

@@ -4,23 +4,9 @@ from random import Random
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TriggerError
 from beamlike.model.texts import trigger_of
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
 from tests.support.generated.strategies import any_trigger
 from tests.support.refusals import refusal
 
@@ -28,17 +14,19 @@ from tests.support.refusals import refusal
 @pytest.mark.parametrize(
     "trigger",
     [
-        DefaultTrigger(),
-        AfterSynchronizedProcessingTime(),
-        AfterWatermark(),
-        AfterWatermark(early=AfterProcessingTime()),
-        AfterWatermark(late=AfterFirst(AfterCount(2), Never())),
-        AfterProcessingTime("1m 30s", AlignTo("1 hour", offset="5 s"), AlignTo("1 day")),
-        OrFinally(Repeatedly(AfterCount(3)), AfterEach(Always(), AfterWatermark())),
+        bl.DefaultTrigger(),
+        bl.AfterSynchronizedProcessingTime(),
+        bl.AfterWatermark(),
+        bl.AfterWatermark(early=bl.AfterProcessingTime()),
+        bl.AfterWatermark(late=bl.AfterFirst(bl.AfterCount(2), bl.Never())),
+        bl.AfterProcessingTime("1m 30s", bl.AlignTo("1 hour", offset="5 s"), bl.AlignTo("1 day")),
+        bl.OrFinally(
+            bl.Repeatedly(bl.AfterCount(3)), bl.AfterEach(bl.Always(), bl.AfterWatermark())
+        ),
     ],
     ids=str,
 )
-def test_a_trigger_comes_back_from_its_text(trigger: Trigger) -> None:
+def test_a_trigger_comes_back_from_its_text(trigger: bl.Trigger) -> None:
     assert trigger_of(str(trigger)) == trigger
 
 

@@ -63,14 +63,7 @@ def test_a_negative_size_is_refused():
 
 @pytest.mark.parametrize(
     ("timestamp", "expected"),
-    [
-        (-1, [-5, -10]),
-        (0, [0, -5]),
-        (4, [0, -5]),
-        (5, [5, 0]),
-        (9, [5, 0]),
-        (10, [10, 5]),
-    ],
+    [(-1, [-5, -10]), (0, [0, -5]), (4, [0, -5]), (5, [5, 0]), (9, [5, 0]), (10, [10, 5])],
 )
 def test_sliding_windows_are_all_that_contain_the_element_the_latest_first(timestamp, expected):
     assert starts(SlidingWindows(10, period=5), timestamp) == expected
@@ -78,12 +71,7 @@ def test_sliding_windows_are_all_that_contain_the_element_the_latest_first(times
 
 def test_a_size_that_is_no_multiple_of_the_period_gives_one_window_more_or_less():
     windows = SlidingWindows(10, period=4)
-    assert [starts(windows, t) for t in (8, 9, 10, 11)] == [
-        [8, 4, 0],
-        [8, 4, 0],
-        [8, 4],
-        [8, 4],
-    ]
+    assert [starts(windows, t) for t in (8, 9, 10, 11)] == [[8, 4, 0], [8, 4, 0], [8, 4], [8, 4]]
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ and each keeps its last results beside itself, in a ``LATEST.md``. ``--only`` ta
 ``--list`` names them. Exit status: 0 if all is well, 1 if something is wrong.
 """
 
-import argparse
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from typing import Final
+
+from tests.support.commands import command_parser
 
 TRIALS: Final = {
     "tests": ("pytest", "-q", "--nightly", "-n", "2", "--dist", "loadgroup"),
@@ -39,7 +40,7 @@ TRIALS: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the trials; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.nightly", description=__doc__)
+    parser = command_parser("tests.nightly", __doc__)
     parser.add_argument("--list", action="store_true", help="name the trials, and run none")
     parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), metavar="TRIAL")
     asked = parser.parse_args(arguments)

@@ -34,8 +34,7 @@ def read_options(**option: Any) -> Any:
 
 
 def joined_without(**option: Any) -> Any:
-    pipeline = option.get("pipeline", beam.Pipeline())
-    return came(pipeline, {} | beam.CoGroupByKey(**option))
+    return came(option.get("pipeline", beam.Pipeline()), {} | beam.CoGroupByKey(**option))
 
 
 def drawn(**option: Any) -> Any:

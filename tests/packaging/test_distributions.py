@@ -176,8 +176,7 @@ def test_the_wheel_alone_runs_all_that_stays_in_memory_and_says_what_the_rest_ne
     done(*pip, built.wheel)
 
     assert done(bin / "python", Path(__file__).with_name("light_job.py")) == PRINTED
-    replayed = done(bin / "beamlike", "replay", CASE)
-    assert replayed.endswith("\n19 scenarios: 19 as expected\n")
+    assert done(bin / "beamlike", "replay", CASE).endswith("\n19 scenarios: 19 as expected\n")
     page = tmp_path / "page.html"
     done(bin / "beamlike", "replay", CASE, "--format", "html", "--out", page)
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -59,10 +59,7 @@ SAFE: Final = {"name": "attrs", "version": "26.1.0", "vulns": []}
 BAD: Final = {
     "name": "tar",
     "version": "1.0",
-    "vulns": [
-        {"id": "CVE-1", "fix_versions": ["1.1", "2.0"]},
-        {"id": "CVE-2", "fix_versions": []},
-    ],
+    "vulns": [{"id": "CVE-1", "fix_versions": ["1.1", "2.0"]}, {"id": "CVE-2", "fix_versions": []}],
 }
 SKIPPED: Final = {"name": "own", "skip_reason": "it is not known to any service"}
 

@@ -20,6 +20,7 @@ from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.local.tables.frame import usual_table
 from beamlike.hosts.pyspark_types import spark_schema
 from beamlike.testing import QueryTest
+from tests.support.queries.rows import ONLY_PANE
 from tests.support.zones import session_zone
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -130,13 +131,7 @@ def test_a_table_of_panes_comes_back() -> None:
     same = {
         "window": {"start": noon, "end": one},
         "timestamp": datetime(2024, 5, 1, 12, 59, 59, 999_999, UTC),
-        "pane": {
-            "timing": "ON_TIME",
-            "index": 0,
-            "nonspeculative_index": 0,
-            "is_first": True,
-            "is_last": True,
-        },
+        "pane": ONLY_PANE,
     }
     ann = {"paid": Decimal("1.75"), "all": [Decimal("1.50"), Decimal("0.25")]}
     bob = {"paid": Decimal("2.25"), "all": [Decimal("2.25")]}

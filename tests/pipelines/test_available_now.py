@@ -128,8 +128,7 @@ def test_a_pipeline_goes_on_without_a_silent_source(
             | beam.CombinePerKey(sum)
         )
         totals | beam.WriteRows("user string, points long", write)
-        result = pipeline.run("spark", spark, checkpoint=str(home), trigger=trigger)
-        take_all(result, trigger)
+        take_all(pipeline.run("spark", spark, checkpoint=str(home), trigger=trigger), trigger)
         return written[before:]
 
     silent.put(("ann", 10, "00:02:00"))

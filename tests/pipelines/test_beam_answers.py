@@ -7,12 +7,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.testing.test_stream import TestStream
-from beamlike.beam.testing.util import (
-    TestWindowedValue,
-    assert_that,
-    equal_to,
-    equal_to_per_window,
-)
+from beamlike.beam.testing.util import TestWindowedValue, assert_that, equal_to, equal_to_per_window
 from beamlike.beam.transforms import userstate
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import PipelineError, TypeCheckError

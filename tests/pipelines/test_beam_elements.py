@@ -92,8 +92,7 @@ def test_a_partition_takes_a_collection_apart_and_loses_nothing():
 
 
 def test_a_partition_that_is_none_names_the_element_and_the_parts():
-    numbers = created(7)
-    parts = numbers | beam.Partition(lambda n, parts: n, 2)
+    parts = created(7) | beam.Partition(lambda n, parts: n, 2)
     with pytest.raises(PipelineError, match=r"put 7 into the part 7, and its parts are 0 to 1"):
         values(parts[0])
     with pytest.raises(PipelineError, match="needs 1 part or more, got 0"):
@@ -269,8 +268,7 @@ def test_an_instant_that_cannot_be_read_names_the_transform():
 
 
 def test_hints_of_types_are_taken_and_change_nothing():
-    words = created("a").pipeline
-    typed = words | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)
+    typed = created("a").pipeline | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)
     assert values(typed) == [1]
 
 

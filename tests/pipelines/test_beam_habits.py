@@ -196,8 +196,7 @@ def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
         .add_elements_at_time(9_223_372_036_000_000, "c")
         .advance_watermark_to_infinity()
     )
-    pipeline = beam.Pipeline()
-    assert values(pipeline | stream) == ["a", "b", "c"]
+    assert values(beam.Pipeline() | stream) == ["a", "b", "c"]
 
 
 def test_what_windows_a_collection_is_reported_of_in_the_words_of_beam() -> None:
@@ -275,8 +274,7 @@ def test_a_name_that_is_taken_and_free() -> None:
 
 def test_without_a_function_a_flat_map_opens_lists() -> None:
     pipeline = beam.Pipeline()
-    items = pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()
-    assert values(items) == [1, 2, 3]
+    assert values(pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()) == [1, 2, 3]
 
 
 def test_what_a_function_cannot_take_is_an_output() -> None:

@@ -12,18 +12,9 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to, equal_to_per_window
-from beamlike.beam.transforms.window import (
-    BoundedWindow,
-    IntervalWindow,
-    TimestampedValue,
-)
+from beamlike.beam.transforms.window import BoundedWindow, IntervalWindow, TimestampedValue
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, MIN_TIMESTAMP, Duration, Timestamp
-from beamlike.errors import (
-    TimeError,
-    TransformError,
-    UnsupportedError,
-    UnwiseStrategyWarning,
-)
+from beamlike.errors import TimeError, TransformError, UnsupportedError, UnwiseStrategyWarning
 from beamlike.scio import ScioContext
 from beamlike.testing import TestStream, contain_in_any_order, expect, in_window
 from tests.support.pipelines.results_of_runs import values
@@ -224,8 +215,7 @@ def test_a_class_below_beams_windows_is_for_beams_own_sdk() -> None:
 
 
 def test_what_windows_do_by_default_is_as_in_beam_python_and_lateness_stays_as_in_java() -> None:
-    words = stamped(1)
-    before = words | "Before" >> beam.WindowInto(
+    before = stamped(1) | "Before" >> beam.WindowInto(
         beam.FixedWindows(60),
         trigger=beam.Repeatedly(beam.AfterCount(1)),
         accumulation_mode=beam.AccumulationMode.ACCUMULATING,

@@ -6,9 +6,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
-from beamlike.beam.testing.test_stream import (
-    TestStream,
-)
+from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to, equal_to_per_window
 from beamlike.beam.transforms.window import FixedWindows, IntervalWindow, TimestampedValue
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, Timestamp

@@ -394,9 +394,7 @@ def test_a_fanout_of_scio_is_that_of_the_next_verb(
     combine: Callable[[Any], Any], fanout: Fanout | None
 ) -> None:
     sc = ScioContext()
-    combined = combine(sc.parallelize([("a", 1), ("b", 2)]))
-
-    nodes = combined.pipeline.nodes
+    nodes = combine(sc.parallelize([("a", 1), ("b", 2)])).pipeline.nodes
 
     assert [node.fanout for node in nodes if isinstance(node, GroupNode)] == [fanout]
 

@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-)
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
@@ -32,9 +26,9 @@ class Sums(beam.DoFn[Any, Any]):
     The texts among the numbers say what fails, after the states have changed.
     """
 
-    SUM = ReadModifyWriteStateSpec("sum", beam.coders.VarIntCoder())
-    KEPT = BagStateSpec("kept", beam.coders.PickleCoder())
-    SHOW = TimerSpec("show", TimeDomain.WATERMARK)
+    SUM = userstate.ReadModifyWriteStateSpec("sum", beam.coders.VarIntCoder())
+    KEPT = userstate.BagStateSpec("kept", beam.coders.PickleCoder())
+    SHOW = userstate.TimerSpec("show", TimeDomain.WATERMARK)
 
     def process(  # type: ignore[override]
         self,
@@ -58,7 +52,7 @@ class Sums(beam.DoFn[Any, Any]):
             show.set(at + 100)
         total.write((total.read() or 0) + (value if isinstance(value, int) else 0))
 
-    @on_timer(SHOW)
+    @userstate.on_timer(SHOW)
     def on_show(
         self,
         key: Any = beam.DoFn.KeyParam,
@@ -71,7 +65,7 @@ class Sums(beam.DoFn[Any, Any]):
             raise KeyError("show")
         yield key, "sum", found
 
-    @on_window_expiration
+    @userstate.on_window_expiration
     def on_end(
         self,
         key: Any = beam.DoFn.KeyParam,
@@ -173,11 +167,7 @@ def test_what_raises_may_be_dropped_and_its_changes_are_undone(run: Host) -> Non
     dropping = beam.ParDo(Sums()).with_on_error("drop")
     pipeline, sums = applied(dropping, 1, "raise", "coder", 2, "timer")
     found = run(pipeline.nodes)
-    assert came(found, sums) == [
-        *(("k", 1), ("k", 2)),
-        ("k", "sum", 3),
-        ("k", "end", 0, [1, 2]),
-    ]
+    assert came(found, sums) == [*(("k", 1), ("k", 2)), ("k", "sum", 3), ("k", "end", 0, [1, 2])]
     window = "[00:00:00, 00:01:00)"
     ours = [(*it[:5], it[5].partition(":")[0]) for it in lost(found)]
     place = ("Sums", "k", DropReason.FAILED, window)

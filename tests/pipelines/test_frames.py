@@ -66,9 +66,7 @@ def test_a_batch_goes_through_a_pipeline_and_comes_out_as_rows(spark: Any) -> No
 def test_a_row_without_a_time_is_left_out_and_the_others_are_not(spark: Any) -> None:
     rows = games(spark, [*FIRST, ("zed", 9, None)])
 
-    found = to_data_frame(totals(rows, Sessions("1 minute")), TOTALS)
-
-    assert collected(found) == [
+    assert collected(to_data_frame(totals(rows, Sessions("1 minute")), TOTALS)) == [
         ("ann", 5, "[2020-01-01 00:01:10, 2020-01-01 00:02:10)"),
         ("joe", 3, "[2020-01-01 00:00:10, 2020-01-01 00:01:50)"),
     ]
@@ -155,10 +153,9 @@ def test_a_column_of_encoded_elements_needs_its_coder(spark: Any) -> None:
 
 def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
     pipeline = beam.Pipeline()
-    rows = games(spark, FIRST).drop("at")
     counted = (
         pipeline
-        | FromDataFrame(rows)
+        | FromDataFrame(games(spark, FIRST).drop("at"))
         | beam.Map(lambda row: (row.user, row.points))
         | beam.CombinePerKey(sum)
     )
@@ -295,9 +292,7 @@ def test_a_batch_is_written_by_several_writers(spark: Any) -> None:
     totals = played | beam.CombinePerKey(sum)
     totals | "Totals" >> beam.WriteRows("user string, points long", kept(written, "totals"))
 
-    result = pipeline.run("spark", spark)
-
-    assert result.state == beam.PipelineState.DONE
+    assert pipeline.run("spark", spark).state == beam.PipelineState.DONE
     assert written == {
         "points": [("ann", 5), ("joe", 1), ("joe", 2)],
         "totals": [("ann", 5), ("joe", 3)],
@@ -427,9 +422,7 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
     result = pipeline.run("spark", spark, checkpoint=checkpoint)
     result.query.processAllAvailable()
     before = list(written["totals"])
-    state = result.drain()
-
-    assert (before, state) == ([], beam.PipelineState.DRAINED)
+    assert (before, result.drain()) == ([], beam.PipelineState.DRAINED)
     assert written["totals"] == [("ann", 5), ("joe", 103)]
     assert open_state(spark, checkpoint).windows.num_rows == 0
     assert [it.committed for it in result.metrics().query()["counters"]] == [3]

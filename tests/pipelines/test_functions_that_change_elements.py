@@ -140,10 +140,7 @@ EXPECTED: dict[Build, dict[str, list[Any]]] = {
     },
     several_functions: {"combined": [("a", (3, [[1, 2], [3]], 3))]},
     a_plain_function: {"combined": [("a", 3), ("a", 3), ("a", 5)]},
-    a_side_input: {
-        "lists": [[1, 2], [3], [4, 5]],
-        "seen": [("a", 2, "a"), ("a", 2, "a")],
-    },
+    a_side_input: {"lists": [[1, 2], [3], [4, 5]], "seen": [("a", 2, "a"), ("a", 2, "a")]},
 }
 
 

@@ -167,8 +167,7 @@ def test_what_arrives_together_is_one_bundle_and_an_empty_step_is_none():
         .advance_processing_time("1 minute")
         .advance_watermark_to_infinity()
     )
-    bundles = pipeline | stream | beam.ParDo(Bundles())
-    assert steps(bundles) == [(0, ["a", "b"]), (2, ["c"])]
+    assert steps(pipeline | stream | beam.ParDo(Bundles())) == [(0, ["a", "b"]), (2, ["c"])]
 
 
 def test_the_panes_that_one_watermark_lets_out_are_one_bundle():

@@ -125,9 +125,7 @@ def test_elements_that_never_met_a_grouping_are_in_the_only_pane_of_their_window
 
 def test_the_whole_of_elements_that_never_met_a_grouping() -> None:
     with TestPipeline() as pipeline:
-        numbers = pipeline | Create([TimestampedValue(1, "00:00:05"), TimestampedValue(2, 7)])
-
-        expect(numbers).to(
+        expect(pipeline | Create([TimestampedValue(1, "00:00:05"), TimestampedValue(2, 7)])).to(
             emit_exactly(
                 element(1, "global", timestamp="00:00:05"), element(2, "global", timestamp=7)
             )

@@ -170,8 +170,7 @@ def test_what_a_job_raises_leaves_the_context_as_it_was() -> None:
         with pytest.raises(ZeroDivisionError):
             JobTest(broken).input("numbers", [1]).run_within(sc)
 
-        found = sc.pipeline | "source" >> Read("source", Create([3]))
-        expect(found).to(contain_single_value(3))
+        expect(sc.pipeline | "source" >> Read("source", Create([3]))).to(contain_single_value(3))
 
 
 def test_what_is_overridden_around_a_job_is_overridden_in_it() -> None:

@@ -86,9 +86,7 @@ def of_word_count() -> JobTest:
 
 
 def test_a_job_reads_and_saves_what_the_test_has() -> None:
-    result = of_word_count().output("counts")(counted).run()
-
-    assert result.state == "DONE"
+    assert of_word_count().output("counts")(counted).run().state == "DONE"
 
 
 def test_arguments_can_be_written_as_on_a_command_line() -> None:
@@ -134,8 +132,7 @@ def test_what_a_job_really_reads_and_writes_plays_no_part_in_its_test() -> None:
     written: list[int] = []
 
     def job(sc: ScioContext) -> None:
-        numbers = sc.read("numbers", Create([1, 2, 3]))
-        numbers.save_as("the same", Map(written.append))
+        sc.read("numbers", Create([1, 2, 3])).save_as("the same", Map(written.append))
 
     JobTest(job).input("numbers", [4]).output("the same")(
         lambda out: expect(out).to(contain_single_value(4))

@@ -245,8 +245,7 @@ def test_every_matcher_of_values_in(
 
 
 def test_the_tables_have_every_matcher() -> None:
-    asked = {panes.__name__ for panes, *_ in SELECTED} - {"whole"}
-    assert asked == _names_of(matchers)
+    assert {panes.__name__ for panes, *_ in SELECTED} - {"whole"} == _names_of(matchers)
     made = {made([OTHER]).name for made, _ in ANSWERS.values()}
     assert made == _names_of(values)
 

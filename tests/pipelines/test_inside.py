@@ -250,9 +250,8 @@ def test_a_grouping_is_compared_with_itself_under_other_strategies() -> None:
 
     message = str(compare(users, {"as it is": {}, "shorter": {"window": Sessions("3 minutes")}}))
 
-    lines = [line.rstrip() for line in message.splitlines()]
     assert (
-        "\n".join(lines)
+        "\n".join([line.rstrip() for line in message.splitlines()])
         == """\
 as it is: Sessions(10m), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 30m
 shorter: the same with window=Sessions(3m)
@@ -327,8 +326,7 @@ def test_pictures_and_pages_take_it(tmp_path: Any) -> None:
         "into [00:00:00, 00:18:00). Windowing: Sessions(10m), AfterWatermark(late=AfterCount(1)), "
         "accumulating, allowed lateness 30m."
     )
-    page = users.save_page(tmp_path / "users.html").read_text(encoding="utf-8")
-    assert "Sessions(10m)" in page
+    assert "Sessions(10m)" in users.save_page(tmp_path / "users.html").read_text(encoding="utf-8")
 
 
 def test_a_matcher_that_is_given_a_collection_can_see_its_grouping() -> None:

@@ -5,7 +5,6 @@ from random import Random
 from typing import Any
 
 import attrs
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,9 +124,7 @@ def test_what_a_function_raises_names_the_transform_and_the_element() -> None:
     named = main | "Look" >> beam.Map(lambda value, only: value // only, only=AsSingleton(side))
 
     (end,) = with_known_sides([named.edge.node])
-    with pytest.raises(TransformError) as failure:
-        elements_of([end], Edge(end))
-    assert str(failure.value) == refusal(
+    assert refusal(TransformError, lambda: elements_of([end], Edge(end))) == refusal(
         TransformError, lambda: elements_of([named.edge.node], named.edge)
     )
 
@@ -149,18 +146,14 @@ def test_a_side_input_that_ends_is_computed_before_a_stream() -> None:
     pipeline = beam.Pipeline()
     side = pipeline | "Side" >> beam.Create([1])
 
-    named = streaming(pipeline) | "Look" >> beam.Map(looks, AsList(side))
-
-    assert labels(named) == ["Look"]
+    assert labels(streaming(pipeline) | "Look" >> beam.Map(looks, AsList(side))) == ["Look"]
 
 
 def test_a_side_input_of_a_stream_is_not() -> None:
     pipeline = beam.Pipeline()
     stream = streaming(pipeline)
 
-    named = pipeline | beam.Create([1]) | "Look" >> beam.Map(looks, AsList(stream))
-
-    assert labels(named) == []
+    assert labels(pipeline | beam.Create([1]) | "Look" >> beam.Map(looks, AsList(stream))) == []
 
 
 def test_windows_of_a_stream_end_and_so_do_looks_into_them() -> None:
@@ -169,18 +162,14 @@ def test_windows_of_a_stream_end_and_so_do_looks_into_them() -> None:
     side = pipeline | "Side" >> beam.Create([1]) | "Ten" >> windowed
     main = streaming(pipeline) | "Ten too" >> windowed
 
-    named = main | "Look" >> beam.Map(looks, AsList(side))
-
-    assert labels(named) == []
+    assert labels(main | "Look" >> beam.Map(looks, AsList(side))) == []
 
 
 def test_what_main_and_side_input_share_is_computed_once() -> None:
     pipeline = beam.Pipeline()
     shared = pipeline | beam.Create([1]) | "Count me" >> beam.Map(abs)
 
-    named = shared | "Look" >> beam.Map(looks, AsList(shared))
-
-    assert labels(named) == []
+    assert labels(shared | "Look" >> beam.Map(looks, AsList(shared))) == []
 
 
 def test_a_side_input_of_a_side_input_is_computed_with_it() -> None:

@@ -53,8 +53,7 @@ def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any,
     assert sorted(tuple(row) for row in found) == [("blue", 105), ("nobody's", 107), ("red", 101)]
     progress = running.recentProgress
     assert [batch["stateOperators"] for batch in progress] == [[]] * 2
-    counted = [batch["observedMetrics"]["Games"]["elements"] for batch in progress]
-    assert counted == [2, 1]
+    assert [batch["observedMetrics"]["Games"]["elements"] for batch in progress] == [2, 1]
 
 
 def test_elements_that_have_looked_are_grouped_in_a_stream(spark: Any, tmp_path: Path) -> None:

@@ -55,8 +55,7 @@ def test_nothing_is_late_before_the_watermark_moves_and_what_is_late_is_by_a_mic
     minute = FixedWindows("1 minute")
     first = Arrive((("", Element(("a", 1), -(10**16))), ("", Element(("a", 2), 61 * SECOND))))
     steps = (first, AdvanceWatermark(121 * SECOND - 1), Arrive((("", Element(("a", 3), 61)),)))
-    values = [value for value, *_ in grouped(minute, worker, *steps)]
-    assert values == [[1], [2]]
+    assert [value for value, *_ in grouped(minute, worker, *steps)] == [[1], [2]]
 
 
 @pytest.mark.parametrize("unit", [MILLISECONDS, MICROSECONDS])
@@ -67,9 +66,7 @@ def test_elements_come_out_of_sparks_layers_in_the_ticks_of_the_graph(unit: Reso
     rules = WindowingStrategy.unwindowed().in_resolution(unit)
     group = GroupNode("group", (Edge(read),), rules, Collect(), resolution=unit)
 
-    run = run_in_letters([group], dice=Random(1), wanted=[Edge(group)])
-
-    (output,) = run.out_of(Edge(group))
+    (output,) = run_in_letters([group], dice=Random(1), wanted=[Edge(group)]).out_of(Edge(group))
     assert output.element.value == ("k", [1])
     assert output.element.windows == (GLOBAL_WINDOWS[unit],)
     assert output.element.timestamp == unit.end_of_global_window

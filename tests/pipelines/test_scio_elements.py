@@ -62,8 +62,7 @@ def test_tap_and_debug_show_elements_and_pass_them_on():
     seen: list[str] = []
     out = io.StringIO()
     words = ScioContext().parallelize(["to", "be"]).tap(seen.append)
-    shown = words.debug(out=lambda: out, prefix="word: ")
-    assert values(shown) == ["to", "be"]
+    assert values(words.debug(out=lambda: out, prefix="word: ")) == ["to", "be"]
     assert (seen, out.getvalue()) == (["to", "be"], "word: to\nword: be\n")
 
 
@@ -119,11 +118,7 @@ def test_a_partition_by_a_condition_has_two_collections():
 
 def test_a_partition_by_key_has_a_collection_for_each_key():
     parts = ScioContext().parallelize(["ab", "c", "de"]).partition_by_key([1, 2, 3], len)
-    assert {key: values(part) for key, part in parts.items()} == {
-        1: ["c"],
-        2: ["ab", "de"],
-        3: [],
-    }
+    assert {key: values(part) for key, part in parts.items()} == {1: ["c"], 2: ["ab", "de"], 3: []}
 
 
 def test_an_element_without_a_part_fails_in_the_run():

@@ -8,6 +8,7 @@ import pytest
 from beamlike.errors import PipelineError
 from beamlike.scio import ScioContext, SideOutput, TimestampedValue
 from beamlike.testing import TestStream, contain_in_any_order, expect, run_with_context
+from tests.support.refusals import refusal
 
 SIDE = SideOutput[str]("odd")
 
@@ -76,16 +77,13 @@ def test_every_verb_of_every_collection_takes_the_name_once(
 def test_a_name_is_a_text(kind: Kind, name: Any) -> None:
     sc = ScioContext()
     given = kind(sc, sc.parallelize([1]))
-    with pytest.raises(PipelineError) as refused:
-        given.with_name(name)
-    assert str(refused.value) == f"with_name needs a text, got {name!r}"
+    assert refusal(PipelineError, given.with_name, name) == f"with_name needs a text, got {name!r}"
 
 
 @pytest.mark.parametrize("kind", [with_side_input, to_windowed])
 def test_a_name_that_no_verb_took_does_not_go_on(kind: Kind) -> None:
     sc = ScioContext()
-    given = kind(sc, sc.parallelize([1], "numbers")).with_name("unused")
-    given.to_scollection().map(str)
+    kind(sc, sc.parallelize([1], "numbers")).with_name("unused").to_scollection().map(str)
     assert steps(sc)[-1] == "map(str)"
 
 

@@ -128,8 +128,7 @@ def test_it_does_not_fail_where_empty_panes_do_not_come_out(name: str, expected:
 
 def test_it_does_not_fail_where_panes_accumulate():
     everything = attrs.evolve(EARLY_AND_LATE, accumulation_mode="accumulating")
-    sums = scores().with_fixed_windows("1 minute", options=everything).sum_by_key()
-    assert panes(sums) == [
+    assert panes(scores().with_fixed_windows("1 minute", options=everything).sum_by_key()) == [
         (("joe", 4), "00:00:59.999", "EARLY"),
         (("joe", 4), "00:00:59.999", "ON_TIME"),
         (("joe", 9), "00:00:59.999", "LATE"),
@@ -195,8 +194,7 @@ def test_equal_elements_are_counted():
         .advance_watermark_to_infinity()
     )
     words = ScioContext().test_stream(stream)
-    counts = words.with_fixed_windows("1 minute", options=EARLY_AND_LATE).count_by_value()
-    assert panes(counts) == [
+    assert panes(words.with_fixed_windows("1 minute", options=EARLY_AND_LATE).count_by_value()) == [
         (("foo", 2), "00:00:59.999", "EARLY"),
         (("foo", 0), "00:00:59.999", "ON_TIME"),
         (("bar", 1), "00:00:59.999", "ON_TIME"),

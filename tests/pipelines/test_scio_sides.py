@@ -254,8 +254,7 @@ def test_a_side_output_that_was_not_named_is_refused():
 
 
 def test_side_outputs_of_one_name_are_refused():
-    numbers = ScioContext().parallelize([1])
-    twice = numbers.with_side_outputs(SideOutput("a"), SideOutput("a"))
+    twice = ScioContext().parallelize([1]).with_side_outputs(SideOutput("a"), SideOutput("a"))
     with pytest.raises(
         PipelineError, match=r"'map\(<lambda>\)' has several side outputs of one na"
     ):

@@ -75,8 +75,7 @@ def test_sliding_windows_may_be_further_apart_than_they_are_long_from_any_offset
 
 def test_sessions_merge_where_they_are_grouped():
     events = timed(("a", "00:00:00"), ("b", "00:09:59"), ("c", "00:30:00"))
-    sessions = events.with_session_windows("10 minutes").group_by(lambda _: "joe")
-    assert panes(sessions) == [
+    assert panes(events.with_session_windows("10 minutes").group_by(lambda _: "joe")) == [
         (("joe", ["a", "b"]), "00:19:58.999", "[00:00:00, 00:19:59)"),
         (("joe", ["c"]), "00:39:59.999", "[00:30:00, 00:40:00)"),
     ]
@@ -97,8 +96,7 @@ def test_the_global_window_takes_the_place_of_others():
     ],
 )
 def test_calendar_windows(verb: str, window: str):
-    events = timed(("a", "2024-02-29T12:00:00Z"))
-    assert windows_of(getattr(events, verb)(1)) == [window]
+    assert windows_of(getattr(timed(("a", "2024-02-29T12:00:00Z")), verb)(1)) == [window]
 
 
 def test_weeks_begin_on_the_day_that_is_said():
@@ -263,8 +261,7 @@ def test_functions_of_a_windowed_collection_see_everything():
     assert panes(events.to_windowed().map(look).to_scollection()) == [
         ("A", "00:00:10", "[00:00:00, 00:01:00)")
     ]
-    window = FixedWindows("1 minute").assign(0)[0]
-    assert seen == [WindowedValue("a", 10_000, window, NO_FIRING)]
+    assert seen == [WindowedValue("a", 10_000, FixedWindows("1 minute").assign(0)[0], NO_FIRING)]
 
 
 def test_of_what_they_return_only_element_and_time_count():

@@ -85,8 +85,7 @@ def test_an_attribute_of_a_do_fn_and_of_a_combine_function() -> None:
 
 
 def test_what_can_go_goes() -> None:
-    pairs = TestPipeline() | beam.Create([("a", 1)]) | beam.CombinePerKey(sum)
-    layers = sent(pairs)
+    layers = sent(TestPipeline() | beam.Create([("a", 1)]) | beam.CombinePerKey(sum))
 
     copied = pickle.loads(pickle.dumps(layers))
 

@@ -17,16 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, Edge, ReadNode, SideInputNode
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, Repeatedly
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.side_contents import RECENT
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -34,11 +31,11 @@ from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.stores import DictStore
 
-MAIN_WINDOWS = WindowingStrategy(FixedWindows("10 s"), allowed_lateness="5 s")
-SIDE_WINDOWS = WindowingStrategy(
-    FixedWindows("20 s"), trigger=Repeatedly(AfterCount(1)), accumulation="accumulating"
+MAIN_WINDOWS = bl.WindowingStrategy(bl.FixedWindows("10 s"), allowed_lateness="5 s")
+SIDE_WINDOWS = bl.WindowingStrategy(
+    bl.FixedWindows("20 s"), trigger=bl.Repeatedly(bl.AfterCount(1)), accumulation="accumulating"
 )
-OTHER_SIDE = WindowingStrategy(FixedWindows("10 s"))
+OTHER_SIDE = bl.WindowingStrategy(bl.FixedWindows("10 s"))
 
 
 @attrs.define
@@ -54,7 +51,7 @@ class Looks(Do):
         return ((MAIN, attrs.evolve(element, value=(element.value, *self.seen))),)
 
 
-def node(*sides: WindowingStrategy, do: Do | None = None) -> SideInputNode:
+def node(*sides: bl.WindowingStrategy, do: Do | None = None) -> SideInputNode:
     reads = [Edge(ReadNode(name, (), None, False)) for name in ("main", *map(str, sides))]
     return SideInputNode("Look", tuple(reads), MAIN_WINDOWS, sides, do or Looks())
 
@@ -62,11 +59,11 @@ def node(*sides: WindowingStrategy, do: Do | None = None) -> SideInputNode:
 def element(value: Any, second: float) -> Windowed:
     timestamp = int(second * 1000)
     start = timestamp // 10_000 * 10_000
-    return Windowed(value, timestamp, (IntervalWindow(start, start + 10_000),))
+    return Windowed(value, timestamp, (bl.IntervalWindow(start, start + 10_000),))
 
 
 def pane(items: Iterable[Any], start: int, end: int) -> Windowed:
-    window = IntervalWindow(start * 1000, end * 1000)
+    window = bl.IntervalWindow(start * 1000, end * 1000)
     return Windowed(((), [*items]), window.end - 1, (window,))
 
 

@@ -4,14 +4,11 @@ import attrs
 import pyarrow as pa
 import pytest
 
+import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.model.combine import Sum
-from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.clock import Jump
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.mail import Mail
@@ -22,8 +19,8 @@ from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.tally import COUNTED, METRICS, STOOD, Tally, tallies_in, tallies_table
 from tests.support.refusals import refusal
 
-FIRST = IntervalWindow(0, 60_000)
-LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
+FIRST = bl.IntervalWindow(0, 60_000)
+LATE = bl.PaneInfo(bl.Timing.LATE, 1, 1, is_first=False, is_last=False)
 
 
 def counted(tally: Tally) -> dict[str, int | None]:
@@ -57,7 +54,7 @@ def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
 
 def test_rows_are_counted_where_they_came_out() -> None:
     plan = Plan(
-        WindowingStrategy(FixedWindows(60_000)),
+        bl.WindowingStrategy(bl.FixedWindows(60_000)),
         keys={"user": pa.string()},
         values={"v": pa.int64()},
         parts=(Part("total", Sum(), 0, PlainColumn(pa.int64()), pa.int64()),),
@@ -65,7 +62,7 @@ def test_rows_are_counted_where_they_came_out() -> None:
     )
     lost = Drop(Element((3,), 4, FIRST), FIRST, DropReason.EXPIRED, 5, watermark=20)
     late = Pane(FIRST, (2,), 9, LATE)
-    early = Pane(FIRST, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
+    early = Pane(FIRST, (1,), 9, bl.PaneInfo(bl.Timing.EARLY, 0, -1, True, False))
     mine = OutputTable(plan).build([(("ann",), it) for it in (early, late, late, lost, lost)])
     # What a grouping before this one has dropped was counted there.
     before = OutputTable(attrs.evolve(plan, name="earlier")).build([(("bob",), lost)])

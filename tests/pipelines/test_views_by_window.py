@@ -59,10 +59,9 @@ def test_all_windows_see_the_one_pane_of_everything() -> None:
 
 def test_a_window_with_nothing_in_it_has_the_value_of_nothing() -> None:
     with TestPipeline() as pipeline:
-        numbers = [TimestampedValue(2, 11), TimestampedValue(3, 13)]
         total = (
             pipeline
-            | beam.Create(numbers)
+            | beam.Create([TimestampedValue(2, 11), TimestampedValue(3, 13)])
             | beam.WindowInto(TEN_MS)
             | beam.CombineGlobally(sum).without_defaults()
         )

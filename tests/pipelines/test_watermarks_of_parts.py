@@ -15,8 +15,7 @@ CLICKS = "part int, user string, at timestamp"
 
 def clicks(spark: Any, folder: Path) -> Any:
     """A folder of Parquet files as a stream, a file in each micro-batch."""
-    files = spark.readStream.schema(CLICKS).option("maxFilesPerTrigger", 1)
-    return files.parquet(str(folder))
+    return spark.readStream.schema(CLICKS).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
 def put(spark: Any, folder: Path, *rows: tuple[int, str, str]) -> None:

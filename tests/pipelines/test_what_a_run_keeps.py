@@ -193,8 +193,7 @@ def test_a_pipeline_that_writes_on_spark_keeps_only_what_it_is_asked_to_keep(
 @pytest.mark.spark
 def test_nothing_of_a_pipeline_that_reads_dataframes_can_be_kept(spark: Any) -> None:
     pipeline = beam.Pipeline()
-    rows = pipeline | "Rows" >> beam.FromDataFrame(spark.range(3))
-    pipeline.keep(rows)
+    pipeline.keep(pipeline | "Rows" >> beam.FromDataFrame(spark.range(3)))
     with pytest.raises(PipelineError) as refused:
         pipeline.run("spark", spark)
     assert str(refused.value) == f"keep cannot keep what comes out of 'Rows': {WRITTEN}"

@@ -57,9 +57,7 @@ def test_a_float_means_the_milliseconds_that_it_is_nearest_to(value: float) -> N
 
 
 def test_how_long_a_batch_waits_is_whole_milliseconds() -> None:
-    with pytest.raises(TimeError) as refused:
-        beam.GroupIntoBatches(3, max_buffering_duration_secs=0.0025)
-    assert str(refused.value) == (
+    assert refusal(TimeError, beam.GroupIntoBatches, 3, max_buffering_duration_secs=0.0025) == (
         "GroupIntoBatches max_buffering_duration_secs must be whole milliseconds, got 0.0025; "
         "round it first"
     )

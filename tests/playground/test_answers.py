@@ -138,8 +138,7 @@ def test_scenarios_are_saved_and_opened_again():
 
 @pytest.mark.parametrize("name", ["blog/blog_session.json", "blog/blog_fixed.json"])
 def test_every_scenario_of_a_file_is_drawn_with_the_panes_that_it_expects(name: str):
-    text = (CASES / name).read_text()
-    opened = ask("open", text=text, name=name)
+    opened = ask("open", text=(CASES / name).read_text(), name=name)
     for scenario, one in zip(load_transcripts(CASES / name), opened["sketches"], strict=True):
         drawn = ask("draw", sketch=one)
         streams = drawn["panels"][0]["scenario"]["streams"]

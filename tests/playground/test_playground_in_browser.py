@@ -327,8 +327,7 @@ def test_what_is_saved_says_the_same(player: Any, tmp_path: Path):
 def test_pictures_are_saved(player: Any, tmp_path: Path):
     player.load(scores())
     drawing = ElementTree.parse(saved(player, "svg", tmp_path)).getroot()
-    texts = [node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert "late #1: 14" in texts
+    assert "late #1: 14" in [node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")]
     picture = saved(player, "png", tmp_path).read_bytes()
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", picture[16:24])

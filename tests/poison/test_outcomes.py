@@ -14,18 +14,7 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike.errors import (
-    ColumnError,
-    OutgrownError,
-    PipelineError,
-    StateError,
-    TransformError,
-    UserFunctionError,
-    WatermarkError,
-    WorkerMemoryError,
-)
-from beamlike.model.windowfns import Merge
-from beamlike.model.windows import IntervalWindow
+from beamlike import errors
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.testing import QueryTest, TestStream
 from tests.support.refusals import refusal
@@ -225,12 +214,12 @@ WINDOWS = {
     "assign raises": {"window": assigning(raising)},
     "assign gives None": {"window": assigning(lambda: None)},
     "assign gives numbers": {"window": assigning(lambda: (1, 2))},
-    "a window beyond 64 bits": {"window": assigning(lambda: (IntervalWindow(0, 2**80),))},
+    "a window beyond 64 bits": {"window": assigning(lambda: (bl.IntervalWindow(0, 2**80),))},
     "merge raises": {"window": merging(lambda _: raising())},
     "merge gives None": {"window": merging(lambda _: None)},
     "merge beyond 64 bits": {
         "window": merging(
-            lambda known: [Merge(tuple(known), IntervalWindow(known[0].start, 2**80))]
+            lambda known: [bl.Merge(tuple(known), bl.IntervalWindow(known[0].start, 2**80))]
         )
     },
     "a gap of no length": {"window": bl.Sessions(lambda n: -n if n == POISON else 600_000)}
@@ -291,7 +280,7 @@ def test_failed_under_drop_is_a_row_that_names_what_failed(name: str) -> None:
 @pytest.mark.parametrize("name", FAILING)
 def test_failed_under_fail_says_how_to_get_past_it_on_that_checkpoint(name: str) -> None:
     query = QueryTest(windowed("fail", **FAILING[name]), SCHEMA)
-    with pytest.raises(UserFunctionError) as stopped:
+    with pytest.raises(errors.UserFunctionError) as stopped:
         play(query)
 
     words = str(stopped.value)
@@ -317,7 +306,7 @@ def test_failed_calls_of_a_function_with_states_take_no_other_row(fails: str) ->
     assert error.startswith("Counting.on_ring" if fails == "ringing" else "Counting.process")
 
     query = QueryTest(counted("fail", fails), SCHEMA)
-    with pytest.raises(UserFunctionError, match=r"key \('bad',\).*on_error=\"drop\""):
+    with pytest.raises(errors.UserFunctionError, match=r"key \('bad',\).*on_error=\"drop\""):
         play(query)
 
 
@@ -325,7 +314,7 @@ def test_named_errors_have_the_key_of_the_row_on_each_machine() -> None:
     for machine in ("auto", "reference"):
         aggregate = {"n": bl.combine(Combining("add"), "n", "long")}
         query = QueryTest(windowed("fail", aggregate=aggregate, machine=machine), SCHEMA)
-        with pytest.raises(UserFunctionError) as stopped:
+        with pytest.raises(errors.UserFunctionError) as stopped:
             play(query)
 
         assert (stopped.value.key, stopped.value.function) == (
@@ -336,7 +325,8 @@ def test_named_errors_have_the_key_of_the_row_on_each_machine() -> None:
 
 def test_described_before_it_takes_a_row_a_query_is_refused() -> None:
     assert "'nothing'" in refusal(
-        ColumnError, lambda: QueryTest(windowed("drop", aggregate={"n": bl.sum("nothing")}), SCHEMA)
+        errors.ColumnError,
+        lambda: QueryTest(windowed("drop", aggregate={"n": bl.sum("nothing")}), SCHEMA),
     )
 
 
@@ -351,7 +341,7 @@ def test_state_of_another_query_is_refused_with_both_ways_out() -> None:
     query = QueryTest(windowed("drop"), SCHEMA)
     query.send(*GOOD_BEFORE)
     query.restart(windowed("drop", window=bl.FixedWindows("2 hours")))
-    with pytest.raises(StateError) as refused:
+    with pytest.raises(errors.StateError) as refused:
         query.send(*GOOD_AFTER)
 
     words = str(refused.value)
@@ -364,7 +354,7 @@ def test_room_that_is_not_there_is_an_error_after_which_nothing_is_lost() -> Non
     query = QueryTest(windowed("drop", shards=1), SCHEMA)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ColumnShard, "step", lambda *_: raising(MemoryError))
-        with pytest.raises(WorkerMemoryError) as stopped:
+        with pytest.raises(errors.WorkerMemoryError) as stopped:
             query.send(*GOOD_BEFORE, *POISONED)
     query.restart()
     query.advance_watermark_to_infinity()
@@ -406,7 +396,7 @@ def test_pipeline_keys_that_lie_are_named_with_their_transform(host: Any, key: C
     pipeline = beam.Pipeline()
     pairs = pipeline | beam.Create([1, POISON]) | beam.Map(lambda n: ("a" if n == 1 else key(), n))
     _ = pairs | "By key" >> beam.GroupByKey()
-    with pytest.raises(PipelineError) as stopped:
+    with pytest.raises(errors.PipelineError) as stopped:
         pipeline.run(host=host)
 
     words = str(stopped.value)
@@ -423,7 +413,7 @@ def test_pipeline_side_inputs_that_cannot_be_made_name_who_looks_there(host: Any
         | beam.Create([1])
         | "Look" >> beam.Map(lambda n, known: len(known), beam.pvalue.AsDict(side))
     )
-    assert refusal(TransformError, lambda: pipeline.run(host=host)) == (
+    assert refusal(errors.TransformError, lambda: pipeline.run(host=host)) == (
         "'Look' raised ValueError: poisoned for its side inputs"
     )
 
@@ -464,7 +454,7 @@ def test_failed_sums_that_outgrow_their_type_leave_one_row_out(machine: Any) -> 
     assert (total_of(query, "good"), total_of(query, "bad")) == (1, 5)
 
     query = QueryTest(windowed("fail", machine=machine), SCHEMA)
-    with pytest.raises(OutgrownError, match=r"key \('bad',\).*on_error=\"drop\""):
+    with pytest.raises(errors.OutgrownError, match=r"key \('bad',\).*on_error=\"drop\""):
         query.send(*GOOD_BEFORE, row("bad", 6, most), row("bad", 7, 3))
     query.restart(windowed("drop", machine=machine))
     query.advance_watermark_to_infinity()
@@ -472,7 +462,7 @@ def test_failed_sums_that_outgrow_their_type_leave_one_row_out(machine: Any) -> 
 
 
 def test_scripted_clocks_that_go_back_are_refused() -> None:
-    with pytest.raises((WatermarkError, ValueError), match="watermark"):
+    with pytest.raises((errors.WatermarkError, ValueError), match="watermark"):
         TestStream().advance_watermark_to("12:05:00").advance_watermark_to("12:00:00").run(
             window=HOUR
         )

@@ -134,11 +134,7 @@ def test_it_works_letter_by_letter_of_all_prefixes() -> None:
 @recursive_or_not
 def test_it_works_with_tiny_input(sc: ScioContext, recursive: bool) -> None:
     data = ["x", "x", "x", "xy", "xy", "xyz"]
-    expected = [
-        ("x", {"x": 3, "xy": 2}),
-        ("xy", {"xy": 2, "xyz": 1}),
-        ("xyz", {"xyz": 1}),
-    ]
+    expected = [("x", {"x": 3, "xy": 2}), ("xy", {"xy": 2, "xyz": 1}), ("xyz", {"xyz": 1})]
     r = compute_top_completions(sc.parallelize(data), 2, recursive).map_values(dict)
     expect(r).to(contain_in_any_order(expected))
 

@@ -29,10 +29,7 @@ def in_different_windows(p):
     stream = stream.add_elements([at(1, 0), at(2, 10), at(3, 20), at(1, 30), at(2, 40), at(3, 50)])
     windowed = p | stream | beam.WindowInto(window.FixedWindows(30))
     found = windowed | Deduplicate(processing_time_duration=10 * 60)
-    expected = {
-        window.IntervalWindow(0, 30): [1, 2, 3],
-        window.IntervalWindow(30, 60): [1, 2, 3],
-    }
+    expected = {window.IntervalWindow(0, 30): [1, 2, 3], window.IntervalWindow(30, 60): [1, 2, 3]}
     assert_that(found, equal_to_per_window(expected))
 
 

@@ -51,8 +51,7 @@ def test_the_second_grouping_has_the_windows_of_the_first(sc):
         )
     )
     # [1, 8) and [3, 7) overlap and now have one key, and yet they stay apart.
-    sums = under_one_key(lists) | "Summed grouping" >> beam.CombinePerKey(sum)
-    expect(sums).to(
+    expect(under_one_key(lists) | "Summed grouping" >> beam.CombinePerKey(sum)).to(
         emit_exactly(
             on_time_pane("bizzle", 5, 1, 8, is_last=True),
             on_time_pane("bizzle", 9, 9, 13, is_last=True),
@@ -63,8 +62,7 @@ def test_the_second_grouping_has_the_windows_of_the_first(sc):
 
 def test_a_third_grouping_has_them_too(sc):
     sums = under_one_key(grouped(sc)) | "Summed grouping" >> beam.CombinePerKey(sum)
-    counts = sums | "Count again" >> beam.combiners.Count.PerKey()
-    expect(counts).to(
+    expect(sums | "Count again" >> beam.combiners.Count.PerKey()).to(
         emit_exactly(
             on_time_pane("bizzle", 1, 1, 8, is_last=True),
             on_time_pane("bizzle", 1, 9, 13, is_last=True),
@@ -99,8 +97,7 @@ class Numbered(beam.DoFn):
 
 def test_a_function_with_a_memory_may_follow(sc):
     shown = under_one_key(grouped(sc)) | beam.ParDo(Numbered())
-    seen = shown | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))
-    expect(seen).to(
+    expect(shown | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))).to(
         contain_in_any_order(
             [
                 (1, 1, 0.007, "[0.001, 0.008)"),

@@ -65,8 +65,7 @@ def hourly_team_score(sc: ScioContext, args: Mapping[str, str]) -> None:
     """The job: what each team has in each hour."""
     between = {name: args[name] for name in ("start_min", "stop_min") if name in args}
     minutes = int(args.get("window_duration", 60))
-    sums = team_scores(sc.read(args["input"]), **between, window_duration=minutes)
-    sums.save_as(args["output"])
+    team_scores(sc.read(args["input"]), **between, window_duration=minutes).save_as(args["output"])
 
 
 def minute(text: str) -> int:

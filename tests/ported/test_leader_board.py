@@ -82,8 +82,7 @@ def test_team_scores_on_time(sc: ScioContext) -> None:
         # The window closes.
         .advance_watermark_to_infinity()
     )
-    team_scores = calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")
-    expect(team_scores).to(
+    expect(calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")).to(
         emit_exactly(
             on_time_pane("blue", 12, WINDOW, is_last=True),
             on_time_pane("red", 4, WINDOW, is_last=True),
@@ -108,8 +107,7 @@ def test_team_scores_speculative(sc: ScioContext) -> None:
         # The window closes, with all of it.
         .advance_watermark_to_infinity()
     )
-    team_scores = calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")
-    expect(team_scores).to(
+    expect(calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")).to(
         emit_exactly(
             early_pane("blue", 5, WINDOW, is_last=False),
             early_pane("red", 5, WINDOW, is_last=False),
@@ -141,8 +139,7 @@ def test_team_scores_unobservably_late(sc: ScioContext) -> None:
         .advance_watermark_to("00:21:00")
         .advance_watermark_to_infinity()
     )
-    team_scores = calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")
-    expect(team_scores).to(
+    expect(calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")).to(
         emit_exactly(
             on_time_pane("blue", 13, WINDOW, is_last=False),
             on_time_pane("red", 14, WINDOW, is_last=False),
@@ -176,8 +173,7 @@ def test_team_scores_observably_late(sc: ScioContext) -> None:
         .add_elements(event(RED_TWO, 9, "00:01:00"), event(RED_TWO, 1, "00:03:00"))
         .advance_watermark_to_infinity()
     )
-    team_scores = calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")
-    expect(team_scores).to(
+    expect(calculate_team_scores(sc.test_stream(stream), "20 minutes", "1 hour")).to(
         emit_exactly(
             early_pane("blue", 8, WINDOW, is_last=False),
             on_time_pane("blue", 11, WINDOW, index=1, is_last=False),
@@ -239,8 +235,7 @@ def test_user_score(sc: ScioContext) -> None:
         .advance_processing_time("20 minutes")
         .advance_watermark_to_infinity()
     )
-    user_scores = calculate_user_scores(sc.test_stream(stream), "1 hour")
-    expect(user_scores).to(
+    expect(calculate_user_scores(sc.test_stream(stream), "1 hour")).to(
         emit_exactly(
             early_pane("navy", 15, "global", is_last=False),
             early_pane("scarlet", 7, "global", is_last=False),

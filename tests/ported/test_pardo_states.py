@@ -15,15 +15,7 @@ from beamlike.beam import DoFn, window
 from beamlike.beam.coders import PickleCoder, StrUtf8Coder, VarIntCoder
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    CombiningValueStateSpec,
-    MapStateSpec,
-    OrderedListStateSpec,
-    ReadModifyWriteStateSpec,
-    SetStateSpec,
-    requires_time_sorted_input,
-)
+from beamlike.beam.transforms import userstate
 from beamlike.beam.utils.timestamp import Timestamp
 from beamlike.errors import PipelineError
 
@@ -32,7 +24,7 @@ THREE = [("hello", 42), ("hello", 97), ("hello", 84)]
 
 
 class Counting(DoFn):
-    STATE = ReadModifyWriteStateSpec("foo", VarIntCoder())
+    STATE = userstate.ReadModifyWriteStateSpec("foo", VarIntCoder())
 
     def process(self, element, state=DoFn.StateParam(STATE)):
         current = state.read() or 0
@@ -65,7 +57,7 @@ def value_state_same_id(p):
 
 
 class Tagging(DoFn):
-    STATE = ReadModifyWriteStateSpec("foo", VarIntCoder())
+    STATE = userstate.ReadModifyWriteStateSpec("foo", VarIntCoder())
 
     def process(self, element, state=DoFn.StateParam(STATE)):
         current = state.read() or 0
@@ -88,7 +80,7 @@ def value_state_tagged_output(p):
 
 
 class Buffering(DoFn):
-    BAG = BagStateSpec("foo", VarIntCoder())
+    BAG = userstate.BagStateSpec("foo", VarIntCoder())
 
     def process(self, element, limit=4, bag=DoFn.StateParam(BAG)):
         assert bag.is_empty() == (bag.read() == [])
@@ -115,7 +107,7 @@ def bag_state_side_input(p):
 
 
 class Sets(DoFn):
-    SET = SetStateSpec("foo", VarIntCoder())
+    SET = userstate.SetStateSpec("foo", VarIntCoder())
 
     def process(self, element, seen=DoFn.StateParam(SET)):
         known = seen.contains(element[1])
@@ -134,8 +126,8 @@ def set_state(p):
 
 
 class Maps(DoFn):
-    MAP = MapStateSpec("foo", StrUtf8Coder(), VarIntCoder())
-    COUNT = CombiningValueStateSpec("count", sum)
+    MAP = userstate.MapStateSpec("foo", StrUtf8Coder(), VarIntCoder())
+    COUNT = userstate.CombiningValueStateSpec("count", sum)
 
     def process(self, element, mapped=DoFn.StateParam(MAP), count=DoFn.StateParam(COUNT)):
         _, (name, value) = element
@@ -176,7 +168,7 @@ class MeanFn(beam.CombineFn):
 
 
 class Combining(DoFn):
-    MEAN = CombiningValueStateSpec("foo", PickleCoder(), MeanFn())
+    MEAN = userstate.CombiningValueStateSpec("foo", PickleCoder(), MeanFn())
 
     def process(self, element, mean=DoFn.StateParam(MEAN)):
         mean.add(element[1])
@@ -191,7 +183,7 @@ def combining_state(p):
 
 
 class Lists(DoFn):
-    LIST = OrderedListStateSpec("foo", StrUtf8Coder())
+    LIST = userstate.OrderedListStateSpec("foo", StrUtf8Coder())
 
     def process(self, element, kept=DoFn.StateParam(LIST)):
         for at in (4, 1, 3, 2):
@@ -212,9 +204,9 @@ def ordered_list_state(p):
 
 
 class Concat(DoFn):
-    STATE = ReadModifyWriteStateSpec("sum", StrUtf8Coder())
+    STATE = userstate.ReadModifyWriteStateSpec("sum", StrUtf8Coder())
 
-    @requires_time_sorted_input
+    @userstate.requires_time_sorted_input
     def process(self, element, state=DoFn.StateParam(STATE)):
         known = state.read()
         now = f"{element[1]}" if known is None else f"{known}:{element[1]}"

@@ -15,13 +15,8 @@ from beamlike.beam import DoFn, window
 from beamlike.beam.coders import StrUtf8Coder, VarIntCoder
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-)
 from beamlike.beam.utils.timestamp import MIN_TIMESTAMP, Timestamp
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 
@@ -44,13 +39,13 @@ def stream(*elements: Any) -> TestStream:
 
 
 class AtEndOfWindow(DoFn):
-    TIMER = TimerSpec("foo", TimeDomain.WATERMARK)
+    TIMER = userstate.TimerSpec("foo", TimeDomain.WATERMARK)
 
     def process(self, element, timer=DoFn.TimerParam(TIMER), window=DoFn.WindowParam):
         timer.set(END if window == beam.window.GlobalWindow() else window.end - MS)
         yield 3
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_foo(self):
         yield 42
 
@@ -68,13 +63,13 @@ def gbk_followed_by_user_timers(p):
 
 
 class InWindow(DoFn):
-    TIMER = TimerSpec("foo", TimeDomain.WATERMARK)
+    TIMER = userstate.TimerSpec("foo", TimeDomain.WATERMARK)
 
     def process(self, element, timer=DoFn.TimerParam(TIMER), window=DoFn.WindowParam):
         timer.offset(1).set_relative()
         yield "first", window
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_foo(self, window=DoFn.WindowParam):
         yield "second", window
 
@@ -93,13 +88,13 @@ def timer_received_in_original_window(p):
 
 
 class Looping(DoFn):
-    TIMER = TimerSpec("timer", TimeDomain.WATERMARK)
-    COUNT = ReadModifyWriteStateSpec("count", VarIntCoder())
+    TIMER = userstate.TimerSpec("timer", TimeDomain.WATERMARK)
+    COUNT = userstate.ReadModifyWriteStateSpec("count", VarIntCoder())
 
     def process(self, element, timer=DoFn.TimerParam(TIMER)):
         timer.offset(MS).set_relative()
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_loop(self, count=DoFn.StateParam(COUNT), timer=DoFn.TimerParam(TIMER)):
         seen = count.read() or 0
         if seen < 5:
@@ -110,20 +105,19 @@ class Looping(DoFn):
 
 @case
 def event_time_timer_loop(p):
-    found = p | beam.Create([("hello", 42)]) | beam.ParDo(Looping())
-    assert_that(found, equal_to([0, 1, 2, 3, 4]))
+    assert_that(p | beam.Create([("hello", 42)]) | beam.ParDo(Looping()), equal_to([0, 1, 2, 3, 4]))
 
 
 class ManyKeys(DoFn):
-    TIMER = TimerSpec("foo", TimeDomain.WATERMARK)
-    NAME = ReadModifyWriteStateSpec("sizzle", StrUtf8Coder())
+    TIMER = userstate.TimerSpec("foo", TimeDomain.WATERMARK)
+    NAME = userstate.ReadModifyWriteStateSpec("sizzle", StrUtf8Coder())
 
     def process(self, element, timer=DoFn.TimerParam(TIMER), name=DoFn.StateParam(NAME)):
         timer.set(END)
         name.write(element[0])
         yield element[0], element[1] + 5000
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_foo(self, name=DoFn.StateParam(NAME)):
         yield name.read(), 4093
 
@@ -139,8 +133,8 @@ def event_time_timer_multiple_keys(p):
 class Relative(DoFn):
     """A timer a second after its clock, of either domain."""
 
-    EVENT = TimerSpec("event", TimeDomain.WATERMARK)
-    REAL = TimerSpec("real", TimeDomain.REAL_TIME)
+    EVENT = userstate.TimerSpec("event", TimeDomain.WATERMARK)
+    REAL = userstate.TimerSpec("real", TimeDomain.REAL_TIME)
 
     def __init__(self, domain):
         self.domain = domain
@@ -150,11 +144,11 @@ class Relative(DoFn):
         timer.offset(1).set_relative()
         yield element[1]
 
-    @on_timer(EVENT)
+    @userstate.on_timer(EVENT)
     def on_event(self):
         yield "timer_output"
 
-    @on_timer(REAL)
+    @userstate.on_timer(REAL)
     def on_real(self):
         yield "timer_output"
 
@@ -192,7 +186,7 @@ def event_time_timer_can_be_reset(p):
 
 
 class Aligned(DoFn):
-    TIMER = TimerSpec("foo", TimeDomain.WATERMARK)
+    TIMER = userstate.TimerSpec("foo", TimeDomain.WATERMARK)
 
     def __init__(self, period, offset):
         self.period, self.offset = period, offset
@@ -201,7 +195,7 @@ class Aligned(DoFn):
         timer.align(self.period).offset(self.offset).set_relative()
         yield 3, at
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_foo(self, at=DoFn.TimestampParam):
         yield 42, at
 
@@ -222,15 +216,14 @@ def event_time_timer_align_unbounded(p):
 @case
 def event_time_timer_align_after_gc_time_unbounded(p):
     given = p | TestStream().advance_watermark_to(END).add_elements([("hello", 37)])
-    found = given | beam.ParDo(Aligned(86_400, 0))
-    assert_that(found, equal_to([(3, END), (42, END)]))
+    assert_that(given | beam.ParDo(Aligned(86_400, 0)), equal_to([(3, END), (42, END)]))
 
 
 class Ordered(DoFn):
     """Each element sets a timer that says what has been seen."""
 
-    TIMER = TimerSpec("timer", TimeDomain.WATERMARK)
-    BAG = BagStateSpec("bag", StrUtf8Coder())
+    TIMER = userstate.TimerSpec("timer", TimeDomain.WATERMARK)
+    BAG = userstate.BagStateSpec("bag", StrUtf8Coder())
 
     def process(
         self,
@@ -242,7 +235,7 @@ class Ordered(DoFn):
         bag.add(f"{element[1]}")
         timer.set(at + 1, dynamic_timer_tag=str(element[1]))
 
-    @on_timer(TIMER)
+    @userstate.on_timer(TIMER)
     def on_fired(self, tag=DoFn.DynamicTimerTagParam, bag=DoFn.StateParam(BAG)):
         bag.add(f"timer {tag}")
         yield " ".join(bag.read())
@@ -253,34 +246,27 @@ def event_time_timer_ordering(p):
     pairs = [window.TimestampedValue(("k", number), number) for number in (3, 1, 2)]
     found = p | stream(*pairs).advance_watermark_to_infinity() | beam.ParDo(Ordered())
     assert_that(
-        found,
-        equal_to(
-            [
-                "3 1 2 timer 1",
-                "3 1 2 timer 1 timer 2",
-                "3 1 2 timer 1 timer 2 timer 3",
-            ]
-        ),
+        found, equal_to(["3 1 2 timer 1", "3 1 2 timer 1 timer 2", "3 1 2 timer 1 timer 2 timer 3"])
     )
 
 
 class EachOther(DoFn):
     """Two timers that set each other."""
 
-    FIRST = TimerSpec("timer1", TimeDomain.WATERMARK)
-    SECOND = TimerSpec("timer2", TimeDomain.WATERMARK)
+    FIRST = userstate.TimerSpec("timer1", TimeDomain.WATERMARK)
+    SECOND = userstate.TimerSpec("timer2", TimeDomain.WATERMARK)
 
     def process(self, element, first=DoFn.TimerParam(FIRST), second=DoFn.TimerParam(SECOND)):
         first.set(1)
         second.set(2)
 
-    @on_timer(FIRST)
+    @userstate.on_timer(FIRST)
     def on_first(self, at=DoFn.TimestampParam, second=DoFn.TimerParam(SECOND)):
         if at < 5:
             second.set(at + 1)
         yield f"t1:{int(at)}"
 
-    @on_timer(SECOND)
+    @userstate.on_timer(SECOND)
     def on_second(self, at=DoFn.TimestampParam, first=DoFn.TimerParam(FIRST)):
         if at < 5:
             first.set(at + 1)

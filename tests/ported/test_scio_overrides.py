@@ -70,8 +70,7 @@ def iter_job(sc: ScioContext) -> None:
 
 def kv_job(sc: ScioContext) -> None:
     """A pair of each number and what was found."""
-    pairs = sc.read("in.txt").map(int).with_name("myTransform").map(asked)
-    pairs.values().save_as("out.txt")
+    sc.read("in.txt").map(int).with_name("myTransform").map(asked).values().save_as("out.txt")
 
 
 def times_ten(number: int) -> str:

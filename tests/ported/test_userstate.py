@@ -360,8 +360,7 @@ def timer_output_timestamp_and_window(p):
             window.FixedWindows(5), accumulation_mode=beam.AccumulationMode.DISCARDING
         )
     )
-    found = windowed | beam.ParDo(WindowedTimerFn())
-    assert_that(found, equal_to([("timer1-mykey", 10, 10, 15)]))
+    assert_that(windowed | beam.ParDo(WindowedTimerFn()), equal_to([("timer1-mykey", 10, 10, 15)]))
 
 
 class IndexAssigningStatefulDoFn(DoFn):

@@ -103,8 +103,7 @@ def test_windowed_word_count_works(sc: ScioContext) -> None:
 
 def test_the_panes_of_windowed_word_count(sc: ScioContext) -> None:
     """Not in the original."""
-    lines = sc.test_stream(lines_of_the_test())
-    counts = windowed_counter(lines, "100 ms", HOUR, 2 * HOUR)
+    counts = windowed_counter(sc.test_stream(lines_of_the_test()), "100 ms", HOUR, 2 * HOUR)
     first = ("01:52:38.000", "01:52:38.100")
     second = ("01:55:04.300", "01:55:04.400")
     expect(counts).to(

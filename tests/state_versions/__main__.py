@@ -14,6 +14,7 @@ from typing import Any
 from beamlike.hosts.spark.session import local_session
 from tests.state_versions.stored import FOLDER, layouts, pack
 from tests.state_versions.works import WORKS, Inbox, Work
+from tests.support.commands import command_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,11 +52,7 @@ def leave(spark: Any, work: Work, home: Path) -> None:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.state_versions",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.state_versions", __doc__)
     parser.add_argument("--list", action="store_true", help="say which are kept, and write none")
     parser.add_argument("works", nargs="*", metavar="WORK", help=f"of {', '.join(WORKS)}")
     options = parser.parse_args(arguments)

@@ -14,10 +14,7 @@ OPEN = {
         "beamlike: bob, 7 00:05-00:21 0 new, ('ON_TIME', 1)",
         "beamlike: cy, 1 00:30-00:41 0 new, ('EARLY', 0)",
     ],
-    "deduplicate": [
-        "once: ann, 1 00:00-01:00 0 new, None",
-        "once: cy, 1 00:00-01:00 0 new, None",
-    ],
+    "deduplicate": ["once: ann, 1 00:00-01:00 0 new, None", "once: cy, 1 00:00-01:00 0 new, None"],
     "functions": [
         "visits: ann 00:00-01:00 0 new, None",
         "visits: bob 00:00-01:00 0 new, None",

@@ -20,6 +20,7 @@ from typing import Final
 from tests.judges.building import BESIDE_PYSPARK, NotHere, cache_folder, run
 from tests.state_versions.expected import CAME, gone_on
 from tests.state_versions.works import WORKS
+from tests.support.commands import command_parser
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ _VERSIONS: Final = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 1 if a query did not go on as it has to."""
-    parser = argparse.ArgumentParser("python -m tests.state_versions.upgrades", description=__doc__)
+    parser = command_parser("tests.state_versions.upgrades", __doc__)
     parser.add_argument("--left-by", type=Path, metavar="PYTHON")
     parser.add_argument("--goes-on-with", type=Path, nargs="+", metavar="PYTHON")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=list(WORKS))
@@ -124,11 +125,7 @@ def _versions(python: Path) -> str:
 
 
 def _environment(version: str, pyspark: str) -> Path:
-    """The Python of an environment with these versions, made if it is not in the cache.
-
-    Raises:
-        NotHere: There is no such Python, or pip fails.
-    """
+    """The Python of an environment with these versions, made if it is not in the cache."""
     from tests.compatibility.environments import interpreter
 
     folder = cache_folder() / "upgrades" / f"python-{version}-pyspark-{pyspark}"

@@ -48,11 +48,7 @@ class Work:
 
 
 class Inbox:
-    """The folder that a query reads.
-
-    Args:
-        home: Where it is.
-    """
+    """The folder that a query reads."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / "in"
@@ -60,8 +56,7 @@ class Inbox:
 
     def rows(self, spark: Any) -> Any:
         """What is in it, as a stream, one file in a micro-batch."""
-        files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        return files.json(str(self.path))
+        return spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.path))
 
     def put(self, name: str, rows: Sequence[Row]) -> None:
         """Rows arrive together."""
@@ -71,8 +66,7 @@ class Inbox:
 
 
 def _started(panes: Any, checkpoint: str, keep: Keep) -> Any:
-    writer = panes.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint)
-    return writer.start()
+    return panes.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint).start()
 
 
 def _columnar(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:

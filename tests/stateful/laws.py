@@ -41,13 +41,7 @@ class Broken:
 def broken_laws(
     program: Program, applied: dict[str, int], laws: Sequence[str] = ()
 ) -> list[Broken]:
-    """The laws that a program breaks.
-
-    Args:
-        program: The program.
-        applied: Counts how often each law was checked.
-        laws: The names of the laws; all without any.
-    """
+    """The laws that a program breaks."""
     broken = []
     for law in laws or LAWS:
         found = differences(program, law)

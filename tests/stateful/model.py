@@ -177,8 +177,7 @@ class _Key:
                 if at < (self.watermark if is_event else self.clock):
                     due.append(((not is_event, at, output, tag, name, *own.bounds), "timer", own))
             if own.waiting:
-                first = min(at for at, _ in own.waiting)
-                turn = min(first + self.program.lateness, own.expiry)
+                turn = min(min(at for at, _ in own.waiting) + self.program.lateness, own.expiry)
                 if turn < self.watermark:
                     due.append(((False, turn, turn, "", "", *own.bounds), "turn", own))
             if own.expiry + 1 < self.watermark:  # 4.2

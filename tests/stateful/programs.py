@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+import beamlike as bl
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey
 from beamlike.api.pipelines.pardo import ParDo
@@ -21,10 +22,7 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import Count
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.sessions import Sessions
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.memory import run_in_memory
@@ -91,7 +89,7 @@ class Program:
     """
 
     name: str
-    window_fn: WindowFn
+    window_fn: bl.WindowFn
     lateness: int
     kind: type[AnyFn]
     script: Script
@@ -123,7 +121,7 @@ class Program:
         pairs = pipeline | "Source" >> From(_in_pairs(self.script), False)
         windowed = pairs | WindowInto(
             self.window_fn,
-            trigger=AfterWatermark(late=AfterCount(1)),
+            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
             allowed_lateness=self.lateness,
             accumulation_mode="discarding",
         )
@@ -174,7 +172,7 @@ def program_of(seed: int, number: int) -> Program:
     """One program of a seed. The same numbers give the same one, everywhere."""
     name = f"{seed}:{number}"
     dice = Random(name)
-    window_fn: WindowFn = Sessions(1)
+    window_fn: bl.WindowFn = bl.Sessions(1)
     while window_fn.is_merging:
         window_fn = any_window_fn(dice)
     return Program(

@@ -10,12 +10,7 @@ from tests.stateful.programs import Program
 
 
 def smallest(broken: Broken, attempts: int = 500) -> Broken:
-    """The same law broken by less.
-
-    Args:
-        broken: What breaks it.
-        attempts: How many programs are tried at most.
-    """
+    """The same law broken by less, found in so many attempts at most."""
     if broken.law not in LAWS:  # found on Spark, where an attempt takes too long
         return broken
     left, improved = attempts, True

@@ -54,9 +54,7 @@ def test_rows_in_a_shard_that_restarts_at_every_step_give_what_pairs_give_in_mem
     assert broken_by(range(PROGRAMS), OF_ROWS) == []
 
 
-def test_random_functions_with_states_give_in_the_layers_of_spark_what_they_give_in_memory() -> (
-    None
-):
+def test_random_functions_with_states_give_in_the_layers_of_spark_what_they_give_in_memory():
     assert broken_by(range(PROGRAMS), OF_LAYERS) == []
 
 

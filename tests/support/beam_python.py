@@ -1,38 +1,23 @@
 """What Beam Python says of triggers, where it says another thing than beamlike."""
 
-from beamlike.model.custom_trigger import CustomTrigger
+import beamlike as bl
 from beamlike.model.trigger_analysis import unknown_trigger
-from beamlike.model.trigger_base import Trigger
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    Always,
-    DefaultTrigger,
-    Never,
-    OrFinally,
-    Repeatedly,
-)
 
 
-def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
+def loses_in_beam_python(trigger: bl.Trigger, lateness: int) -> bool:
     """Beam Python's ``TriggerFn.may_lose_data``."""
     match trigger:
-        case DefaultTrigger() | Always() | Never() | Repeatedly():
+        case bl.DefaultTrigger() | bl.Always() | bl.Never() | bl.Repeatedly():
             return False
-        case AfterWatermark(late=late):
+        case bl.AfterWatermark(late=late):
             return lateness > 0 and late is None
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
+        case bl.AfterCount() | bl.AfterProcessingTime() | bl.AfterSynchronizedProcessingTime():
             return True
-        case CustomTrigger():
+        case bl.CustomTrigger():
             return trigger.may_finish
-        case AfterFirst() | OrFinally():
+        case bl.AfterFirst() | bl.OrFinally():
             return any(loses_in_beam_python(child, lateness) for child in trigger.children)
-        case AfterAll() | AfterEach():
+        case bl.AfterAll() | bl.AfterEach():
             return all(loses_in_beam_python(child, lateness) for child in trigger.children)
         case _:
             raise unknown_trigger(trigger)

@@ -29,6 +29,7 @@ from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from tests.support.generated.scenarios import RandomScenario, any_scenario
 from tests.support.generated.streams import any_streams
+from tests.support.machines import laws
 from tests.support.machines.bundles import (
     by_content,
     final_contents,
@@ -40,16 +41,6 @@ from tests.support.machines.bundles import (
 from tests.support.machines.columnar import unlike_memory
 from tests.support.machines.either import any_setting_of_shards, unlike_memory_in_shard
 from tests.support.machines.in_shard import micro_batches, run_in_shard
-from tests.support.machines.laws import (
-    LazyRun,
-    Restarting,
-    broken_conservation,
-    broken_pane_laws,
-    broken_retractions,
-    cut_bundles,
-    in_any_order,
-    run_lazily,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,8 +90,8 @@ class Case:
         return self.run if is_list else run_in_memory(self.collecting, self.script)
 
     @cached_property
-    def lazy(self) -> LazyRun:
-        return run_lazily(self.collecting, self.script)
+    def lazy(self) -> laws.LazyRun:
+        return laws.run_lazily(self.collecting, self.script)
 
     def dice(self, law: str) -> Random:
         return Random(f"{self.name} {law}")
@@ -127,7 +118,7 @@ nothing to say about it."""
 
 
 def _restart(case: Case) -> list[str]:
-    restarted = Restarting(case.machine, lambda state: pickle.loads(pickle.dumps(state)))
+    restarted = laws.Restarting(case.machine, lambda state: pickle.loads(pickle.dumps(state)))
     again = run_in_memory(restarted, case.script).outputs
     return [] if again == case.run.outputs else _unlike(again, case.run.outputs)
 
@@ -222,8 +213,7 @@ def _keys_apart(case: Case) -> list[str] | None:
     apart, origin = keys_apart(case.script)
     if len(apart) == len(case.script):
         return None
-    outputs = run_in_memory(case.machine, apart).outputs
-    return _unlike(_at(origin, outputs), case.run.outputs)
+    return _unlike(_at(origin, run_in_memory(case.machine, apart).outputs), case.run.outputs)
 
 
 def _order_in_bundles(case: Case) -> list[str]:
@@ -245,7 +235,7 @@ def _cuts_of_patient(case: Case) -> list[str] | None:
         return None
     dice = case.dice("cuts")
     script = while_open(case.script, case.strategy.window_fn)
-    cut, origin = cut_bundles(script, lambda: dice.randint(1, 2))
+    cut, origin = laws.cut_bundles(script, lambda: dice.randint(1, 2))
     whole, pieces = (run_in_memory(case.collecting, one).outputs for one in (script, cut))
     return _differences(by_content(pieces, origin), by_content(whole, range(len(script))))
 
@@ -256,7 +246,7 @@ def _cuts_and_contents(case: Case) -> list[str] | None:
         return None
     dice = case.dice("contents")
     script = (*case.script, AdvanceWatermark(MAX_TIMESTAMP))
-    cut, _ = cut_bundles(script, lambda: dice.randint(1, 2))
+    cut, _ = laws.cut_bundles(script, lambda: dice.randint(1, 2))
     whole, pieces = (
         final_contents(case.strategy, run_in_memory(case.collecting, one)) for one in (script, cut)
     )
@@ -268,7 +258,7 @@ def _cuts_and_lateness(case: Case) -> list[str] | None:
     if case.strategy.is_merging and case.strategy.late_check is LateCheck.MERGED:
         return None
     dice = case.dice("lateness")
-    cut, origin = cut_bundles(case.script, lambda: dice.randint(1, 2))
+    cut, origin = laws.cut_bundles(case.script, lambda: dice.randint(1, 2))
     pieces = run_in_memory(case.collecting, cut).outputs
     whole = case.collected.outputs
     return _differences(
@@ -283,11 +273,11 @@ def _is_expired(output: Output) -> bool:
 
 
 def _conservation(case: Case) -> list[str]:
-    return broken_conservation(case.strategy, case.collected, case.lazy.states)
+    return laws.broken_conservation(case.strategy, case.collected, case.lazy.states)
 
 
 def _panes(case: Case) -> list[str]:
-    return broken_pane_laws(case.run, merging=case.strategy.is_merging)
+    return laws.broken_pane_laws(case.run, merging=case.strategy.is_merging)
 
 
 def _retractions(case: Case) -> list[str] | None:
@@ -301,7 +291,7 @@ def _retractions(case: Case) -> list[str] | None:
         run_in_memory(Grouping(one, Collect()), case.script) for one in (all_said, accumulating)
     )
     return [
-        *broken_retractions(retracting, plain, merging=strategy.is_merging),
+        *laws.broken_retractions(retracting, plain, merging=strategy.is_merging),
         *_differences(
             final_contents(strategy, case.collected), final_contents(strategy, retracting)
         ),
@@ -341,7 +331,7 @@ def _at(origin: Sequence[int], outputs: Sequence[Output]) -> list[Output]:
 
 
 def _unlike(outputs: Sequence[Output], expected: Sequence[Output]) -> list[str]:
-    return _differences(in_any_order(outputs), in_any_order(expected))
+    return _differences(laws.in_any_order(outputs), laws.in_any_order(expected))
 
 
 def _differences(found: Counter[Any], expected: Counter[Any]) -> list[str]:

@@ -20,11 +20,7 @@ def free_port() -> int:
 
 @contextmanager
 def listening(process: "subprocess.Popen[bytes]", port: int, seconds: float) -> Iterator[None]:
-    """A block in which a program listens; at its end the program is stopped.
-
-    Raises:
-        DoesNotListen: It has ended, or does not listen within that time.
-    """
+    """A block in which a program listens; at its end the program is stopped."""
     try:
         _wait_for(process, port, seconds)
         yield

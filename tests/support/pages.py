@@ -13,13 +13,7 @@ def blocks_of(text: str) -> list[tuple[str, str]]:
 
 
 def check_blocks(page: str, blocks: Sequence[tuple[str, str]], names: dict[str, Any]) -> None:
-    """Run the blocks of Python of a page, and compare what they print with the block behind.
-
-    Args:
-        page: Its name, for tracebacks.
-        blocks: Its blocks.
-        names: What the first block finds.
-    """
+    """Run the blocks of Python of a page, and compare what they print with the block behind."""
     names["__name__"] = "__main__"
     for position, (language, text) in enumerate(blocks):
         if language != "python":

@@ -45,8 +45,7 @@ def panes_of(accumulation: str, window: bl.WindowFn | None = None) -> dict[str, 
 
 
 def batch() -> Any:
-    pairs = [(("team", value), at, clock) for value, at, clock in SCORES]
-    return stream_by_clock(pairs)
+    return stream_by_clock([(("team", value), at, clock) for value, at, clock in SCORES])
 
 
 def perfect() -> Any:

@@ -43,11 +43,7 @@ def add_zone_option(parser: pytest.Parser) -> None:
 
 
 def set_zone(config: pytest.Config) -> None:
-    """Give this process, and all that it starts, the zone of the run. Java reads it when it starts.
-
-    Raises:
-        pytest.UsageError: No zone has this name.
-    """
+    """Give this process and all that it starts the zone of the run; Java reads it at its start."""
     # Processes that share the tests have the zone that the first one drew.
     zone = zone_of_run() if is_shared(config) else config.getoption("--zone") or zone_of_run()
     if zone == DRAWN:

@@ -6,22 +6,13 @@ from itertools import count
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TestStreamError
-from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.session_merging import merge_overlapping
-from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    Merge,
-    MergingWindowFn,
-    SlidingWindows,
-    WindowFn,
-)
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing.contracts.window_fn import WindowFnAssertionError, check_window_fn
 from tests.support.contracts import broken_by
+from tests.support.generated.window_fns import Touching
 from tests.support.refusals import refusal
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
@@ -48,13 +39,13 @@ def by_length(word):
 @pytest.mark.parametrize(
     "window_fn",
     [
-        FixedWindows(10),
-        FixedWindows(10, offset=3),
-        SlidingWindows(10, period=3),
-        SlidingWindows(10, period=10, offset=9),
-        SlidingWindows(4, period=7),
-        GlobalWindows(),
-        Sessions(10),
+        bl.FixedWindows(10),
+        bl.FixedWindows(10, offset=3),
+        bl.SlidingWindows(10, period=3),
+        bl.SlidingWindows(10, period=10, offset=9),
+        bl.SlidingWindows(4, period=7),
+        bl.GlobalWindows(),
+        bl.Sessions(10),
     ],
     ids=str,
 )
@@ -64,13 +55,15 @@ def test_windows_of_milliseconds_keep_the_contract(window_fn, timestamps):
 
 @pytest.mark.parametrize("timestamps", [AROUND_ZERO, ENDS_OF_TIME], ids=["zero", "ends"])
 def test_sessions_with_a_gap_for_each_element_keep_the_contract(timestamps):
-    check_window_fn(Sessions(by_length), timestamps=timestamps, values=["a", "four", "ten letters"])
+    check_window_fn(
+        bl.Sessions(by_length), timestamps=timestamps, values=["a", "four", "ten letters"]
+    )
 
 
 @pytest.mark.parametrize("gap", [10, by_length], ids=["gap", "gap function"])
 def test_bounded_sessions_keep_it_for_data_in_order_of_time(gap):
     check_window_fn(
-        Sessions(gap, max_duration=15),
+        bl.Sessions(gap, max_duration=15),
         timestamps=AROUND_ZERO,
         values=["a", "four", "ten letters"],
         any_arrival_order=False,
@@ -78,7 +71,7 @@ def test_bounded_sessions_keep_it_for_data_in_order_of_time(gap):
 
 
 def test_bounded_sessions_are_cut_elsewhere_if_data_comes_in_another_order():
-    assert broken_by(check_window_fn, Sessions(10, max_duration=15), timestamps=[0, 4, 8]) == [
+    assert broken_by(check_window_fn, bl.Sessions(10, max_duration=15), timestamps=[0, 4, 8]) == [
         "of [00:00:00.008, 00:00:00.018), [00:00:00.004, 00:00:00.014), "
         "[00:00:00, 00:00:00.010), arriving one after the other, [00:00:00, 00:00:00.010) ends up "
         "in [00:00:00, 00:00:00.010), but arriving together in [00:00:00, 00:00:00.014); if that "
@@ -89,11 +82,11 @@ def test_bounded_sessions_are_cut_elsewhere_if_data_comes_in_another_order():
 @pytest.mark.parametrize(
     "window_fn",
     [
-        CalendarDays(1, "Europe/Warsaw"),
-        CalendarDays(10, "America/New_York", (2013, 1, 1)),
-        CalendarWeeks(1, "Europe/Warsaw", start_day_of_week=7),
-        CalendarMonths(1, "America/Sao_Paulo", day_of_month=31),
-        CalendarYears(4, month_of_year=2, day_of_month=3),
+        bl.CalendarDays(1, "Europe/Warsaw"),
+        bl.CalendarDays(10, "America/New_York", (2013, 1, 1)),
+        bl.CalendarWeeks(1, "Europe/Warsaw", start_day_of_week=7),
+        bl.CalendarMonths(1, "America/Sao_Paulo", day_of_month=31),
+        bl.CalendarYears(4, month_of_year=2, day_of_month=3),
     ],
     ids=str,
 )
@@ -101,81 +94,16 @@ def test_calendar_windows_keep_the_contract(window_fn):
     check_window_fn(window_fn, timestamps=DAYS)
 
 
-@attrs.frozen
-class Touching(MergingWindowFn):
-    """Sessions as in Flink: windows that only touch merge too."""
-
-    gap: int
-
-    def assign(self, timestamp, value=None):
-        return (IntervalWindow(timestamp, timestamp + self.gap),)
-
-    def merge(self, windows):
-        runs = []
-        for window in sorted(windows):
-            if runs and window.start <= max(one.end for one in runs[-1]):
-                runs[-1].append(window)
-            else:
-                runs.append([window])
-        return tuple(
-            Merge(tuple(run), IntervalWindow(run[0].start, max(one.end for one in run)))
-            for run in runs
-            if len(run) > 1
-        )
-
-
-@attrs.frozen
-class Absorbing(MergingWindowFn):
-    """Large windows, on a grid, take in the small ones that lie inside them."""
-
-    large: int
-
-    def assign(self, timestamp, value=None):
-        size = self.large if value == "large" else 1
-        start = timestamp - timestamp % size
-        return (IntervalWindow(start, start + size),)
-
-    def merge(self, windows):
-        small_in = {}
-        for window in sorted(windows):
-            start = window.start - window.start % self.large
-            small_in.setdefault(IntervalWindow(start, start + self.large), []).append(window)
-        return tuple(
-            Merge(tuple(inside), large)
-            for large, inside in small_in.items()
-            if large in inside and len(inside) > 1
-        )
-
-
-@attrs.frozen
-class Shifts(WindowFn):
-    """Windows chosen by the value: none, one, or one and the whole."""
-
-    def assign(self, timestamp, value=None):
-        start = timestamp - timestamp % 8
-        shift = IntervalWindow(start, start + 8)
-        return {"off": (), "on": (shift,), "twice": (shift, GLOBAL_WINDOW)}[value]
-
-
-def test_merging_functions_of_users_can_keep_it():
-    check_window_fn(Touching(10), timestamps=AROUND_ZERO)
-    check_window_fn(Absorbing(10), timestamps=AROUND_ZERO, values=["large", "small"])
-
-
-def test_plain_functions_of_users_can_keep_it():
-    check_window_fn(Shifts(), timestamps=AROUND_ZERO, values=["off", "on", "twice"])
-
-
 # -- each rule can be broken: the value ------------------------------------------------------
 
 
 def test_a_class_without_equality_is_found_out():
-    class Plain(WindowFn):
+    class Plain(bl.WindowFn):
         def __init__(self):
             self.size = 10
 
         def assign(self, timestamp, value=None):
-            return FixedWindows(self.size).assign(timestamp)
+            return bl.FixedWindows(self.size).assign(timestamp)
 
     broken = broken_by(check_window_fn, Plain(), timestamps=[0])
     local = "test_a_class_without_equality_is_found_out.<locals>.Plain"
@@ -189,49 +117,49 @@ def test_a_class_without_equality_is_found_out():
     ]
 
 
-class Unequal(WindowFn):
+class Unequal(bl.WindowFn):
     def assign(self, timestamp, value=None):
-        return (GLOBAL_WINDOW,)
+        return (bl.GLOBAL_WINDOW,)
 
     def __str__(self):
         return "Unequal()"
 
 
 @attrs.frozen
-class Unhashable(WindowFn):
+class Unhashable(bl.WindowFn):
     sizes: list
 
     def assign(self, timestamp, value=None):
-        return FixedWindows(self.sizes[0]).assign(timestamp)
+        return bl.FixedWindows(self.sizes[0]).assign(timestamp)
 
 
 @attrs.frozen
-class Loner(WindowFn):
+class Loner(bl.WindowFn):
     def assign(self, timestamp, value=None):
-        return (GLOBAL_WINDOW,)
+        return (bl.GLOBAL_WINDOW,)
 
     def compatible_with(self, other):
         return False
 
 
 @attrs.frozen
-class MergingInName(WindowFn):
+class MergingInName(bl.WindowFn):
     is_merging = True
 
     def assign(self, timestamp, value=None):
-        return FixedWindows(10).assign(timestamp)
+        return bl.FixedWindows(10).assign(timestamp)
 
 
 @attrs.frozen
-class OfAFunction(WindowFn):
+class OfAFunction(bl.WindowFn):
     size_of: object
 
     def assign(self, timestamp, value=None):
-        return FixedWindows(self.size_of(timestamp)).assign(timestamp)
+        return bl.FixedWindows(self.size_of(timestamp)).assign(timestamp)
 
 
 def test_sessions_with_a_lambda_cannot_be_saved():
-    (sentence,) = broken_by(check_window_fn, Sessions(lambda value: 10), timestamps=[0, 1])
+    (sentence,) = broken_by(check_window_fn, bl.Sessions(lambda value: 10), timestamps=[0, 1])
     assert sentence.startswith("it cannot be pickled (Can't ")
     assert sentence.endswith(
         "); put its class, and functions that it holds, at the top of a module"
@@ -264,7 +192,7 @@ def always_ten(timestamp):
             "by that text, so write a __str__ that is the same in every process",
         ),
     ],
-    ids=lambda part: type(part).__name__ if isinstance(part, WindowFn) else "",
+    ids=lambda part: type(part).__name__ if isinstance(part, bl.WindowFn) else "",
 )
 def test_what_is_no_value_is_found_out(window_fn, sentence):
     assert broken_by(check_window_fn, window_fn, timestamps=[0, 5]) == [sentence]
@@ -275,7 +203,7 @@ def test_what_is_no_value_is_found_out(window_fn, sentence):
 COUNTER = count()
 
 
-class Tagged(IntervalWindow):
+class Tagged(bl.IntervalWindow):
     pass
 
 
@@ -283,7 +211,7 @@ def answering(answer):
     """A window function with one answer; made anew each time if it is a function."""
 
     @attrs.frozen
-    class Answering(WindowFn):
+    class Answering(bl.WindowFn):
         def assign(self, timestamp, value=None):
             return answer() if callable(answer) else answer
 
@@ -299,7 +227,7 @@ def raising():
     [
         (None, 'assign("00:00:00.005") answers None, which is no tuple of windows'),
         (
-            [GLOBAL_WINDOW],
+            [bl.GLOBAL_WINDOW],
             'assign("00:00:00.005") answers [GlobalWindow()], which is no tuple of windows',
         ),
         (
@@ -314,12 +242,12 @@ def raising():
         ),
         (raising, "assign(\"00:00:00.005\") raises ZeroDivisionError('by nothing')"),
         (
-            (GLOBAL_WINDOW, IntervalWindow(0, 10), GLOBAL_WINDOW),
+            (bl.GLOBAL_WINDOW, bl.IntervalWindow(0, 10), bl.GLOBAL_WINDOW),
             'assign("00:00:00.005") answers a window twice, global, [00:00:00, 00:00:00.010), '
             "global; the element would count twice in it",
         ),
         (
-            (IntervalWindow(0, 5),),
+            (bl.IntervalWindow(0, 5),),
             'assign("00:00:00.005") answers [00:00:00, 00:00:00.005), which does not contain the '
             "timestamp; if that is meant, check with windows_contain_timestamps=False",
         ),
@@ -331,16 +259,16 @@ def test_an_assign_that_answers_amiss_is_found_out(answer, sentence):
 
 
 def test_an_assign_that_depends_on_something_else_is_found_out():
-    growing = answering(lambda: (IntervalWindow(0, 10 + next(COUNTER)),))
+    growing = answering(lambda: (bl.IntervalWindow(0, 10 + next(COUNTER)),))
     (sentence,) = [s for s in broken_by(check_window_fn, growing, timestamps=[5]) if "then" in s]
     assert sentence.startswith('assign("00:00:00.005") answers [00:00:00, 00:00:00.0')
     assert sentence.endswith("; let it depend on its arguments and fields alone")
 
 
 @attrs.frozen
-class DayAfter(WindowFn):
+class DayAfter(bl.WindowFn):
     def assign(self, timestamp, value=None):
-        return FixedWindows(10).assign(timestamp + 10)
+        return bl.FixedWindows(10).assign(timestamp + 10)
 
 
 def test_windows_beside_their_elements_can_be_allowed():
@@ -358,7 +286,7 @@ def test_a_merging_function_assigns_no_global_window():
     @attrs.frozen
     class Wrong(Touching):
         def assign(self, timestamp, value=None):
-            return (GLOBAL_WINDOW,)
+            return (bl.GLOBAL_WINDOW,)
 
     assert broken_by(check_window_fn, Wrong(10), timestamps=[5])[-1] == (
         'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts keep '
@@ -368,18 +296,18 @@ def test_a_merging_function_assigns_no_global_window():
 
 # -- each rule can be broken: merge ----------------------------------------------------------
 
-A, B, C = IntervalWindow(0, 10), IntervalWindow(4, 14), IntervalWindow(8, 18)
-A_TO_B, A_TO_C = IntervalWindow(0, 14), IntervalWindow(0, 18)
+A, B, C = bl.IntervalWindow(0, 10), bl.IntervalWindow(4, 14), bl.IntervalWindow(8, 18)
+A_TO_B, A_TO_C = bl.IntervalWindow(0, 14), bl.IntervalWindow(0, 18)
 
 
 @attrs.frozen(repr=False)
-class Planning(MergingWindowFn):
+class Planning(bl.MergingWindowFn):
     """Windows of ten milliseconds; merges by a rule of the test's."""
 
     rule: object
 
     def assign(self, timestamp, value=None):
-        return (IntervalWindow(timestamp, timestamp + 10),)
+        return (bl.IntervalWindow(timestamp, timestamp + 10),)
 
     def merge(self, windows):
         return self.rule(windows)
@@ -403,7 +331,7 @@ def only(group, *plan):
     ("rule", "sentence"),
     [
         (
-            only([A], Merge((A,), A)),
+            only([A], bl.Merge((A,), A)),
             f"merge of {A}: has a plan for {A} alone; leave single windows out",
         ),
         (
@@ -411,30 +339,30 @@ def only(group, *plan):
             f"merge of {A}: answers (IntervalWindow(start=0, end=10),), which is no Merge",
         ),
         (
-            only([A, B], Merge((A, C), A_TO_C)),
+            only([A, B], bl.Merge((A, C), A_TO_C)),
             f"merge of {A}, {B}: merges {C}, which was not given",
         ),
-        (only([A, B], Merge((A, B, A), A_TO_B)), f"merge of {A}, {B}: merges {A} twice"),
+        (only([A, B], bl.Merge((A, B, A), A_TO_B)), f"merge of {A}, {B}: merges {A} twice"),
         (
-            only([A, B, C], Merge((A, B), A_TO_B), Merge((B, C), A_TO_C)),
+            only([A, B, C], bl.Merge((A, B), A_TO_B), bl.Merge((B, C), A_TO_C)),
             f"merge of {A}, {B}, {C}: merges {B} twice",
         ),
         (
-            only([A, B, C], Merge((A, B), C)),
+            only([A, B, C], bl.Merge((A, B), C)),
             f"merge of {A}, {B}, {C}: merges {A}, {B} into {C}, which is another window that was "
             "given",
         ),
         (
-            only([A, B], Merge((A, B), GLOBAL_WINDOW)),
+            only([A, B], bl.Merge((A, B), bl.GLOBAL_WINDOW)),
             f"merge of {A}, {B}: merges into GlobalWindow(), which is no IntervalWindow",
         ),
         (
-            only([A, B], Merge((A, B), IntervalWindow(0, 9))),
-            f"merge of {A}, {B}: {IntervalWindow(0, 9)} ends before {A}, {B} do: it may be over "
+            only([A, B], bl.Merge((A, B), bl.IntervalWindow(0, 9))),
+            f"merge of {A}, {B}: {bl.IntervalWindow(0, 9)} ends before {A}, {B} do: it may be over "
             "while they are open",
         ),
         (
-            only([A, B], Merge((A, B), B)),
+            only([A, B], bl.Merge((A, B), B)),
             f'merge of {A}, {B}: {B} does not contain the element at "00:00:00" of {A}; if that '
             "is meant, check with windows_contain_timestamps=False",
         ),
@@ -454,19 +382,20 @@ def test_an_unsound_plan_is_found_out(rule, sentence):
 
 
 def test_two_plans_with_one_result_are_found_out():
-    d = IntervalWindow(12, 22)
+    d = bl.IntervalWindow(12, 22)
     rule = only(
-        [A, B, C, d], Merge((A, B), IntervalWindow(0, 22)), Merge((C, d), IntervalWindow(0, 22))
+        [A, B, C, d],
+        bl.Merge((A, B), bl.IntervalWindow(0, 22)),
+        bl.Merge((C, d), bl.IntervalWindow(0, 22)),
     )
-    broken = broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8, 12])
-    assert broken[-1] == (
-        f"merge of {A}, {B}, {C}, {d}: two plans have the same result {IntervalWindow(0, 22)}"
+    assert broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8, 12])[-1] == (
+        f"merge of {A}, {B}, {C}, {d}: two plans have the same result {bl.IntervalWindow(0, 22)}"
     )
 
 
 def test_a_result_beside_its_elements_can_be_allowed():
     def latest_wins(windows):
-        return tuple(Merge(m.sources, m.sources[-1]) for m in merge_overlapping(windows))
+        return tuple(bl.Merge(m.sources, m.sources[-1]) for m in merge_overlapping(windows))
 
     assert "does not contain" in broken_plan(latest_wins)[0]
     assert broken_plan(latest_wins, windows_contain_timestamps=False) == []
@@ -474,7 +403,7 @@ def test_a_result_beside_its_elements_can_be_allowed():
 
 def test_a_result_may_end_before_some_of_its_sources():
     def earliest_wins(windows):
-        return tuple(Merge(m.sources, m.sources[0]) for m in merge_overlapping(windows))
+        return tuple(bl.Merge(m.sources, m.sources[0]) for m in merge_overlapping(windows))
 
     assert broken_plan(earliest_wins) == []
 
@@ -537,25 +466,25 @@ def test_a_plan_that_depends_on_what_arrives_together_is_found_out():
     ("call", "complaint"),
     [
         (
-            lambda: check_window_fn(FixedWindows(10), timestamps=[]),
+            lambda: check_window_fn(bl.FixedWindows(10), timestamps=[]),
             "check_window_fn has nothing to check: give at least one timestamp and one value",
         ),
         (
-            lambda: check_window_fn(FixedWindows(10), timestamps=[1], values=[]),
+            lambda: check_window_fn(bl.FixedWindows(10), timestamps=[1], values=[]),
             "check_window_fn has nothing to check: give at least one timestamp and one value",
         ),
         (
-            lambda: check_window_fn(SlidingWindows(5, 10), timestamps=[5, 9]),
+            lambda: check_window_fn(bl.SlidingWindows(5, 10), timestamps=[5, 9]),
             "check_window_fn has nothing to check: SlidingWindows(5ms, period=10ms) assigns no "
             "window to any of these timestamps and values; give some to which it does",
         ),
         (
-            lambda: check_window_fn(Sessions(10), timestamps=[0, 10, 20]),
+            lambda: check_window_fn(bl.Sessions(10), timestamps=[0, 10, 20]),
             "check_window_fn saw no merge: Sessions(10ms) leaves the windows of these timestamps "
             "and values as they are; give some that lie closer together",
         ),
         (
-            lambda: check_window_fn(FixedWindows, timestamps=[0]),
+            lambda: check_window_fn(bl.FixedWindows, timestamps=[0]),
             "check_window_fn needs a window function such as FixedWindows(10), got "
             "<class 'beamlike.model.windowfns.FixedWindows'>",
         ),

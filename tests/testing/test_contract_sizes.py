@@ -3,15 +3,13 @@
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.model.session_merging import merge_overlapping
-from beamlike.model.sessions import Sessions
-from beamlike.model.windowfns import FixedWindows, MergingWindowFn, SlidingWindows, WindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.testing.contracts.window_fn import check_window_fn
 from tests.support.contracts import broken_by
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
-A, B, C = (IntervalWindow(start, start + 10) for start in (0, 4, 8))
+A, B, C = (bl.IntervalWindow(start, start + 10) for start in (0, 4, 8))
 
 
 def by_length(word):
@@ -27,7 +25,7 @@ def by_length(word):
 )
 def test_sessions_of_a_few_elements_keep_it_for_data_in_order_of_time(most, bounds):
     check_window_fn(
-        Sessions(by_length, max_elements=most, **bounds),
+        bl.Sessions(by_length, max_elements=most, **bounds),
         timestamps=AROUND_ZERO,
         # Two of a length, so that a window has two elements from the start.
         values=["a", "four", "five", "ten letters"],
@@ -36,7 +34,7 @@ def test_sessions_of_a_few_elements_keep_it_for_data_in_order_of_time(most, boun
 
 
 def test_sessions_of_a_few_elements_are_cut_elsewhere_if_data_comes_in_another_order():
-    assert broken_by(check_window_fn, Sessions(10, max_elements=3), timestamps=[0, 4, 8, 8]) == [
+    assert broken_by(check_window_fn, bl.Sessions(10, max_elements=3), timestamps=[0, 4, 8, 8]) == [
         "of [00:00:00.008, 00:00:00.018) with 2, [00:00:00.004, 00:00:00.014) with 1, "
         "[00:00:00, 00:00:00.010) with 1, arriving one after the other, [00:00:00, 00:00:00.010) "
         "ends up in [00:00:00, 00:00:00.010), but arriving together in [00:00:00, 00:00:00.014); "
@@ -45,7 +43,7 @@ def test_sessions_of_a_few_elements_are_cut_elsewhere_if_data_comes_in_another_o
 
 
 @attrs.frozen
-class Sized(MergingWindowFn):
+class Sized(bl.MergingWindowFn):
     """Windows of 10 ms, merged by a rule that is given their sizes."""
 
     rule: object
@@ -55,7 +53,7 @@ class Sized(MergingWindowFn):
         return True
 
     def assign(self, timestamp, value=None):
-        return (IntervalWindow(timestamp, timestamp + 10),)
+        return (bl.IntervalWindow(timestamp, timestamp + 10),)
 
     def merge(self, windows):
         raise AssertionError("nobody asks for a plan without sizes")
@@ -87,7 +85,7 @@ def test_a_plan_that_counts_windows_for_elements_is_found_out():
     # Merged windows are one window each, however many elements they hold.
     assert broken_plan(few_windows)[0] == (
         f"merge_sized of {A} with 1, {B} with 2, {C} with 1 leaves "
-        f"{IntervalWindow(0, 14)} with 3, {C} with 1, and these it would merge again; a plan is "
+        f"{bl.IntervalWindow(0, 14)} with 3, {C} with 1, and these it would merge again; a plan is "
         "carried out once"
     )
 
@@ -128,13 +126,13 @@ def test_a_plan_that_raises_for_some_sizes_is_found_out():
 
 
 @attrs.frozen
-class Long(WindowFn):
+class Long(bl.WindowFn):
     """Windows of 10 ms, and what they say of it."""
 
     says: object
 
     def assign(self, timestamp, value=None):
-        return FixedWindows(10).assign(timestamp)
+        return bl.FixedWindows(10).assign(timestamp)
 
     @property
     def longest_own_window(self):
@@ -172,11 +170,7 @@ def test_a_length_that_cannot_be_had_is_found_out():
 
 @pytest.mark.parametrize(
     "window_fn",
-    [
-        Sessions(10),
-        Sessions(by_length, max_duration=7),
-        SlidingWindows(10, period=3),
-    ],
+    [bl.Sessions(10), bl.Sessions(by_length, max_duration=7), bl.SlidingWindows(10, period=3)],
     ids=str,
 )
 def test_the_lengths_of_the_window_functions_of_beamlike_are_right(window_fn):

@@ -211,9 +211,7 @@ def first_lines(text: str) -> str:
 
 
 def test_a_final_pane_that_is_missing(results: Results) -> None:
-    text = text_of_failure(results, in_final_pane(*FIRST, have_size(1)))
-
-    assert first_lines(text) == (
+    assert first_lines(text_of_failure(results, in_final_pane(*FIRST, have_size(1)))) == (
         "in_final_pane [00:00:00, 00:01:00) have_size does not hold: no pane was selected\n"
         "\n"
         "expected   1 element\n"

@@ -21,8 +21,7 @@ def about(build: Any) -> AssertedGrouping | None:
     """What is known of the grouping of the collection that a function makes of the words."""
     pipeline = TestPipeline()
     collection = build(ScioContext(pipeline).test_stream(WORDS))
-    result = pipeline.run()
-    return asserted_in(result.outputs, collection.edge)
+    return asserted_in(pipeline.run().outputs, collection.edge)
 
 
 @pytest.mark.parametrize(

@@ -292,9 +292,7 @@ def read() -> Iterator[Read]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_hostile_file_is_refused_in_a_line_within_a_second(
-    name: str, read: Read, tmp_path: Path
-) -> None:
+def test_a_hostile_file_is_refused_in_a_line_within_a_second(name: str, read: Read, tmp_path: Path):
     attack = ATTACKS[name]
     path = tmp_path / "hostile.json"
     path.write_text(attack.text(), encoding="utf-8")

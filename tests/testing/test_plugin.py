@@ -272,8 +272,7 @@ def test_sums(values):
 def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(run: Run, assertion: str):
     result = run(FOUND.format(assertion=assertion))
 
-    text = failure_of(result, "test_sums")
-    _, _, shown = text.partition("the scenario as a test stream:\n")
+    _, _, shown = failure_of(result, "test_sums").partition("the scenario as a test stream:\n")
     code, _, rest = shown.partition("\n\nto replay it:\n")
     assert (
         code
@@ -391,8 +390,7 @@ def test_late(request):
         "pages",
     )
 
-    text = failure_of(result, "test_late")
-    first, *_, last = text.splitlines()
+    first, *_, last = failure_of(result, "test_late").splitlines()
     assert (
         first == "beamlike.testing.assertions.failures.PaneAssertionError: have_size does not hold"
     )

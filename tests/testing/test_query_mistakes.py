@@ -242,8 +242,7 @@ def test_expressions_are_those_of_the_session(host: Any, spark: Any) -> None:
             "user", "half", (F.col("twice") + 1).alias("more"), F.array("v", "twice")
         )
         names = rows.columns
-        items = rows.explode(F.col(f"`{names[-1]}`"), "item")
-        hourly = items.window(bl.FixedWindows("1 hour"))
+        hourly = rows.explode(F.col(f"`{names[-1]}`"), "item").window(bl.FixedWindows("1 hour"))
         totals = {"n": bl.count(), "half": bl.sum("half"), "more": bl.max("more")}
         return hourly.group("user", totals | {"items": bl.collect("item")}, shards=2, buckets=2)
 

@@ -272,8 +272,7 @@ def test_changes_of_a_table_are_rows() -> None:
     query.send(event("ann", "12:00:00"))
     query.send(event("ann", "12:05:00"))
 
-    changes = [(row["change"], row["window"]["end"], row["n"]) for row in query.rows]
-    assert changes == [
+    assert [(row["change"], row["window"]["end"], row["n"]) for row in query.rows] == [
         ("upsert", utc("12:10:00"), 1),
         ("delete", utc("12:10:00"), None),
         ("upsert", utc("12:15:00"), 2),

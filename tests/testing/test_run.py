@@ -169,9 +169,7 @@ def test_arguments_of_a_run_have_their_names(
 
 
 def test_printed_results_are_the_table_of_everything() -> None:
-    results = TWO_WORDS.run(window=FixedWindows("1 minute"))
-
-    assert str(results) == (
+    assert str(TWO_WORDS.run(window=FixedWindows("1 minute"))) == (
         "  step  key    window                timing   #  ns  place  timestamp     value\n"
         "  2     'joe'  [00:00:00, 00:01:00)  ON_TIME  0  0   only   00:00:59.999  ['a', 'b']"
     )

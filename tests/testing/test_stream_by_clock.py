@@ -89,8 +89,7 @@ def test_a_batch_has_all_of_its_input_before_the_watermark_moves():
 
 def test_a_perfect_watermark_is_as_fast_as_it_can_be_and_makes_nothing_late():
     stream = stream_by_clock(SCORES, PerfectWatermark())
-    moves = [step for step in code(stream) if "watermark" in step]
-    assert moves == [
+    assert [step for step in code(stream) if "watermark" in step] == [
         '.advance_watermark_to("12:01:26")',
         '.advance_watermark_to("12:07:26")',
         '.advance_watermark_to("12:07:46")',
@@ -141,8 +140,7 @@ def test_an_idle_source_no_longer_holds_the_watermark_back():
 
 def test_a_source_is_idle_until_the_next_arrival():
     twice = [(("team", 5), "12:00:26", "12:00:30"), (("team", 7), "12:02:26", "12:02:45")]
-    moves = code(stream_by_clock(twice, IdleAfter("10s", "1 minute")))[2:]
-    assert moves == [
+    assert code(stream_by_clock(twice, IdleAfter("10s", "1 minute")))[2:] == [
         '.advance_watermark_to("12:00:16")',
         *('.advance_processing_time("1m")', '.advance_watermark_to("12:01:20")'),
         *('.advance_processing_time("1m")', '.advance_watermark_to("12:02:20")'),
@@ -246,8 +244,7 @@ EARLY_AND_LATE = {
 
 def test_a_watermark_may_be_drawn():
     drawn = [("12:06:00", "12:02:00"), ("12:07:30", "12:04:00"), ("12:08:00", "12:06:00")]
-    moves = [step for step in code(stream_by_clock(SCORES, drawn)) if "watermark" in step]
-    assert moves == [
+    assert [step for step in code(stream_by_clock(SCORES, drawn)) if "watermark" in step] == [
         *('.advance_watermark_to("12:02:00")', '.advance_watermark_to("12:04:00")'),
         *('.advance_watermark_to("12:06:00")', ".advance_watermark_to_infinity()"),
     ]

@@ -6,24 +6,16 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import TestStreamError, TriggerError
-from beamlike.model.custom_trigger import CustomTrigger
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    AfterTotal,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
-from beamlike.model.trigger_context import ArrivedElements, TriggerContext
-from beamlike.model.triggers import AfterCount, AfterProcessingTime
+from beamlike.model.extra_triggers import EveryCount
+from beamlike.model.triggers import AfterCount
 from beamlike.testing import TriggerAssertionError, check_trigger
 from tests.support.contracts import broken_by
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain, DelayedAgain
 from tests.support.refusals import refusal
 
-DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
+DELAYED = DelayedAgain(bl.AfterProcessingTime("1 minute"))
 
 
 @pytest.mark.parametrize(
@@ -33,35 +25,37 @@ DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
         CountedAgain(3),
         DELAYED,
         EveryCount(3),
-        EveryProcessingTime("1 minute"),
-        EveryProcessingTime("1 minute", since_firing=True, tick="7s", fire_unchanged=True),
-        EveryEventTime("7 minutes"),
-        EveryEventTime("7 minutes", to_end=True, fire_unchanged=True),
-        AfterSilence("5 seconds"),
-        AfterDelta(3),
-        AfterTotal(12),
-        AfterTotal(-0.5),
+        bl.EveryProcessingTime("1 minute"),
+        bl.EveryProcessingTime("1 minute", since_firing=True, tick="7s", fire_unchanged=True),
+        bl.EveryEventTime("7 minutes"),
+        bl.EveryEventTime("7 minutes", to_end=True, fire_unchanged=True),
+        bl.AfterSilence("5 seconds"),
+        bl.AfterDelta(3),
+        bl.AfterTotal(12),
+        bl.AfterTotal(-0.5),
     ],
     ids=str,
 )
-def test_the_triggers_here_keep_the_contract(trigger: CustomTrigger[Any]) -> None:
+def test_the_triggers_here_keep_the_contract(trigger: bl.CustomTrigger[Any]) -> None:
     assert broken_by(check_trigger, trigger) == []
 
 
 @attrs.frozen
-class Mean(CustomTrigger[float]):
+class Mean(bl.CustomTrigger[float]):
     """Merges by the mean of two, from the left."""
 
     def start(self) -> float:
         return 0.0
 
-    def on_elements(self, state: float, arrived: ArrivedElements, now: TriggerContext) -> float:
+    def on_elements(
+        self, state: float, arrived: bl.ArrivedElements, now: bl.TriggerContext
+    ) -> float:
         return state + arrived.count
 
-    def is_ready(self, state: float, now: TriggerContext) -> bool:
+    def is_ready(self, state: float, now: bl.TriggerContext) -> bool:
         return state >= 30
 
-    def merge(self, states: Sequence[float], now: TriggerContext) -> float:
+    def merge(self, states: Sequence[float], now: bl.TriggerContext) -> float:
         merged = states[0]
         for state in states[1:]:
             merged = (merged + state) / 2
@@ -72,7 +66,7 @@ class Mean(CustomTrigger[float]):
 class Bundles(CountedAgain):
     """Counts bundles."""
 
-    def on_elements(self, state: int, arrived: ArrivedElements, now: TriggerContext) -> int:
+    def on_elements(self, state: int, arrived: bl.ArrivedElements, now: bl.TriggerContext) -> int:
         return state + 1
 
 
@@ -88,7 +82,7 @@ class NoTimer(DelayedAgain):
 class AtTheEnd(CountedAgain):
     """Waits for the end of the window, and does not say so."""
 
-    def is_ready(self, state: int, now: TriggerContext) -> bool:
+    def is_ready(self, state: int, now: bl.TriggerContext) -> bool:
         return state > 0 and now.end_reached
 
 
@@ -98,7 +92,7 @@ class NeverLast(CountedAgain):
 
     firings = "until finished"
 
-    def finishes(self, state: int, now: TriggerContext) -> bool:
+    def finishes(self, state: int, now: bl.TriggerContext) -> bool:
         return False
 
 
@@ -108,7 +102,7 @@ class Unasked(CountedAgain):
 
     firings = "repeated"
 
-    def finishes(self, state: int, now: TriggerContext) -> bool:
+    def finishes(self, state: int, now: bl.TriggerContext) -> bool:
         return state > 5
 
 
@@ -118,7 +112,7 @@ class FiresUnchanged(CountedAgain):
 
     firings = "repeated"
 
-    def on_fire(self, state: int, now: TriggerContext) -> int:
+    def on_fire(self, state: int, now: bl.TriggerContext) -> int:
         return state
 
     @property
@@ -132,7 +126,7 @@ class Halves(CountedAgain):
 
     firings = "repeated"
 
-    def on_fire(self, state: int, now: TriggerContext) -> int:
+    def on_fire(self, state: int, now: bl.TriggerContext) -> int:
         return state // 2
 
 
@@ -144,22 +138,22 @@ class AtOnce(CountedAgain):
 
 
 @attrs.frozen
-class Appends(CustomTrigger[list[int]]):
+class Appends(bl.CustomTrigger[list[int]]):
     """Changes the list that it is given."""
 
     def start(self) -> list[int]:
         return []
 
     def on_elements(
-        self, state: list[int], arrived: ArrivedElements, now: TriggerContext
+        self, state: list[int], arrived: bl.ArrivedElements, now: bl.TriggerContext
     ) -> list[int]:
         state.append(arrived.count)
         return state
 
-    def is_ready(self, state: list[int], now: TriggerContext) -> bool:
+    def is_ready(self, state: list[int], now: bl.TriggerContext) -> bool:
         return sum(state) > 3
 
-    def merge(self, states: Sequence[list[int]], now: TriggerContext) -> list[int]:
+    def merge(self, states: Sequence[list[int]], now: bl.TriggerContext) -> list[int]:
         return [count for state in states for count in state]
 
 
@@ -177,18 +171,18 @@ class Fraction(CountedAgain):
 class Blind(CountedAgain):
     """Looks at values that it did not ask for."""
 
-    def on_elements(self, state: int, arrived: ArrivedElements, now: TriggerContext) -> int:
+    def on_elements(self, state: int, arrived: bl.ArrivedElements, now: bl.TriggerContext) -> int:
         return state + len(arrived.values)
 
 
 @attrs.frozen
-class Unmerged(CustomTrigger[None]):
+class Unmerged(bl.CustomTrigger[None]):
     """Has no merge."""
 
-    def on_elements(self, state: None, arrived: ArrivedElements, now: TriggerContext) -> None:
+    def on_elements(self, state: None, arrived: bl.ArrivedElements, now: bl.TriggerContext) -> None:
         return None
 
-    def is_ready(self, state: None, now: TriggerContext) -> bool:
+    def is_ready(self, state: None, now: bl.TriggerContext) -> bool:
         return True
 
 
@@ -197,7 +191,7 @@ class Unmerged(CustomTrigger[None]):
     [
         (Mean(), "merge must be associative"),
         (Bundles(3), "how elements are cut into bundles must not matter"),
-        (NoTimer(AfterProcessingTime("1 minute")), "name one in processing_time_timers"),
+        (NoTimer(bl.AfterProcessingTime("1 minute")), "name one in processing_time_timers"),
         (AtTheEnd(1), "or write waits_for_end = True"),
         (NeverLast(2), 'ready 500 times and never finished; write firings = "repeated"'),
         (Unasked(2), 'finishes is not asked with firings = "repeated"'),
@@ -209,9 +203,9 @@ class Unmerged(CustomTrigger[None]):
         (Blind(2), 'write looks_at = "values" in its class'),
         (Unmerged(), "it has no method merge; write one"),
     ],
-    ids=lambda given: str(given) if isinstance(given, CustomTrigger) else "",
+    ids=lambda given: str(given) if isinstance(given, bl.CustomTrigger) else "",
 )
-def test_a_broken_rule_is_named(trigger: CustomTrigger[Any], said: str) -> None:
+def test_a_broken_rule_is_named(trigger: bl.CustomTrigger[Any], said: str) -> None:
     with pytest.raises(TriggerAssertionError) as broken:
         check_trigger(trigger)
 
@@ -254,8 +248,8 @@ def test_a_check_that_could_not_fail_is_refused(trigger: Any, given: dict[str, A
 
 def test_a_class_that_says_nonsense_is_refused_as_it_is_made() -> None:
     with pytest.raises(TriggerError, match=r"firings of Once must be one of .*, got 'sometimes'"):
-        type("Once", (CustomTrigger,), {"firings": "sometimes"})
+        type("Once", (bl.CustomTrigger,), {"firings": "sometimes"})
     with pytest.raises(TriggerError, match="AfterCount is the name of a trigger of beamlike"):
-        type("AfterCount", (CustomTrigger,), {})
+        type("AfterCount", (bl.CustomTrigger,), {})
     with pytest.raises(TriggerError, match="EveryCount is the name of a trigger of beamlike"):
-        type("EveryCount", (CustomTrigger,), {})
+        type("EveryCount", (bl.CustomTrigger,), {})

@@ -50,8 +50,7 @@ def test_a_date_stands_where_it_is_new_and_alone_where_labels_are_days_apart() -
         (36 * HOUR, "12:00"),
         (48 * HOUR, "00:00\n1970-01-03"),
     ]
-    days = FoldedTime([(DAY, 4 * DAY)], limit_ms=DAY)
-    assert round_instants(days, DAY, 4 * DAY, most=4) == [
+    assert round_instants(FoldedTime([(DAY, 4 * DAY)], limit_ms=DAY), DAY, 4 * DAY, most=4) == [
         (DAY, "1970-01-02"),
         (2 * DAY, "1970-01-03"),
         (3 * DAY, "1970-01-04"),

@@ -6,15 +6,11 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import RecordingError, TestStreamError, WindowingError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
 from beamlike.testing import FinishedTestStream, TestStream, compare
@@ -23,7 +19,7 @@ from beamlike.viz.compare import compare as side_by_side
 from beamlike.viz.recording import Recording
 from tests.support.drawn_pictures import DrawnPicture, frames_of
 
-TEN_MINUTES = Sessions("10 minutes")
+TEN_MINUTES = bl.Sessions("10 minutes")
 
 JOE = (
     TestStream()
@@ -126,8 +122,8 @@ with retracting: 1 pane not the same, 1 more withdrawal
 def test_another_trigger() -> None:
     compared = compare(
         JOE,
-        {"default": {}, "early": {"trigger": AfterWatermark(early=AfterCount(1))}},
-        window=FixedWindows("5 minutes"),
+        {"default": {}, "early": {"trigger": bl.AfterWatermark(early=bl.AfterCount(1))}},
+        window=bl.FixedWindows("5 minutes"),
         accumulation="discarding",
         allowed_lateness=0,
     )
@@ -182,12 +178,12 @@ def test_a_comparison_has_its_rows_as_values() -> None:
         (row.step, row.key, row.window, [cell and cell.value for cell in row.cells], row.differs)
         for row in compared.differences
     ] == [
-        (4, "joe", IntervalWindow("00:03:00", "00:13:00"), ["add to cart", None], True),
-        (5, "joe", IntervalWindow("00:09:30", "00:19:30"), [["checkout"], None], True),
+        (4, "joe", bl.IntervalWindow("00:03:00", "00:13:00"), ["add to cart", None], True),
+        (5, "joe", bl.IntervalWindow("00:09:30", "00:19:30"), [["checkout"], None], True),
         (
             5,
             "joe",
-            IntervalWindow("00:03:00", "00:19:30"),
+            bl.IntervalWindow("00:03:00", "00:19:30"),
             [None, ["checkout", "add to cart"]],
             True,
         ),
@@ -253,7 +249,7 @@ with b: nothing differs
 
 def test_lists_in_another_order_are_no_difference() -> None:
     """Nobody promises the order of what was collected."""
-    strategy = WindowingStrategy(FixedWindows("1m"))
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"))
     came = Arrive((("a", Element(1, 0)), ("a", Element(2, 0))))
     run = run_in_memory(Grouping(strategy, Collect()), (came, AdvanceWatermark(60_000)))
     (output,) = run.outputs
@@ -291,9 +287,7 @@ def test_the_picture_has_the_strategies_side_by_side_with_the_same_scales() -> N
     )
 
 
-def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
-    tmp_path: Path,
-) -> None:
+def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(tmp_path: Path):
     stream = TestStream().add_elements_at_time("00:00:00", ("joe", 1), ("ann", 2), ("ann", 3))
     compared = compare(
         stream.advance_watermark_to_infinity(),

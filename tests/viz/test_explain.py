@@ -5,22 +5,11 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import RecordingError, TestStreamError, TimeError
 from beamlike.machine.events import Element
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, CombineFn, Max, Sum
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    Never,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.model.combine import Collect, Max, Sum
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run
 from beamlike.testing import Results, TestStream, TimestampedValue
@@ -30,7 +19,9 @@ from beamlike.viz.recording import Recording
 from tests.support.generated.scenarios import any_scenario
 
 
-def recorded(strategy: WindowingStrategy, stream: TestStream, combine: CombineFn) -> Recording:
+def recorded(
+    strategy: bl.WindowingStrategy, stream: TestStream, combine: bl.CombineFn
+) -> Recording:
     """A stream that may still be open, run."""
     script = tuple(
         Arrive(tuple((e.value[0], Element(e.value[1], e.timestamp)) for _, e in step.elements))
@@ -42,7 +33,7 @@ def recorded(strategy: WindowingStrategy, stream: TestStream, combine: CombineFn
 
 
 def described(
-    strategy: WindowingStrategy, stream: TestStream, combine: CombineFn | None = None
+    strategy: bl.WindowingStrategy, stream: TestStream, combine: bl.CombineFn | None = None
 ) -> str:
     return str(explain(recorded(strategy, stream, combine or Collect())))
 
@@ -56,9 +47,9 @@ def ten_minutes(value: Any) -> str:
 
 
 def test_every_node_says_at_the_end_what_it_still_waits_for() -> None:
-    strategy = WindowingStrategy(
-        FixedWindows("1m"),
-        AfterWatermark(early=AfterCount(3), late=AfterCount(1)),
+    strategy = bl.WindowingStrategy(
+        bl.FixedWindows("1m"),
+        bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(1)),
         "discarding",
         "1m",
     )
@@ -95,7 +86,7 @@ key 'a'
 
 
 def test_a_trigger_that_never_fires_leaves_it_to_the_expiry() -> None:
-    strategy = WindowingStrategy(FixedWindows("1m"), Never(), "discarding", "1m")
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"), bl.Never(), "discarding", "1m")
     stream = (
         TestStream().add_elements_at_time("00:00:10", ("a", 1)).advance_watermark_to("00:00:30")
     )
@@ -118,9 +109,9 @@ key 'a'
 
 
 def test_the_global_window_waits_for_elements_and_the_clock() -> None:
-    strategy = WindowingStrategy(
-        GlobalWindows(),
-        Repeatedly(AfterAll(AfterCount(3), AfterProcessingTime("1m"))),
+    strategy = bl.WindowingStrategy(
+        bl.GlobalWindows(),
+        bl.Repeatedly(bl.AfterAll(bl.AfterCount(3), bl.AfterProcessingTime("1m"))),
         "discarding",
     )
     stream = (
@@ -155,7 +146,7 @@ key 'a'
 
 
 def test_what_comes_after_a_trigger_has_finished_is_saved_by_another_trigger_only() -> None:
-    strategy = WindowingStrategy(FixedWindows("1m"), AfterWatermark(), "discarding", "1m")
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"), bl.AfterWatermark(), "discarding", "1m")
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("a", 1))
@@ -191,7 +182,7 @@ key 'a'
 
 
 def test_a_trigger_that_fires_once_wants_to_be_repeated() -> None:
-    strategy = WindowingStrategy(FixedWindows("1m"), AfterCount(2), "discarding")
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"), bl.AfterCount(2), "discarding")
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("a", 1), ("a", 2), ("a", 3))
@@ -217,8 +208,8 @@ key 'a'
 
 
 def test_panes_are_withdrawn_and_one_that_says_nothing_new_is_left_out() -> None:
-    strategy = WindowingStrategy(
-        FixedWindows("1m"),
+    strategy = bl.WindowingStrategy(
+        bl.FixedWindows("1m"),
         None,
         "retracting",
         "1m",
@@ -271,9 +262,9 @@ key 'a'
 
 
 def test_sessions_withdraw_the_panes_of_those_that_they_grew_from() -> None:
-    strategy = WindowingStrategy(
-        Sessions("10m"),
-        AfterWatermark(early=AfterCount(1)),
+    strategy = bl.WindowingStrategy(
+        bl.Sessions("10m"),
+        bl.AfterWatermark(early=bl.AfterCount(1)),
         "retracting",
         on_time_behavior="fire_if_non_empty",
     )
@@ -315,8 +306,8 @@ key 'a'
 
 
 def test_sessions_that_are_too_long_stay_apart_and_one_that_has_expired_rests() -> None:
-    strategy = WindowingStrategy(
-        Sessions("10m", max_duration="20m"), None, "accumulating", late_check="retain"
+    strategy = bl.WindowingStrategy(
+        bl.Sessions("10m", max_duration="20m"), None, "accumulating", late_check="retain"
     )
     stream = (
         TestStream()
@@ -371,7 +362,7 @@ key 'a'
 
 
 def test_a_session_whose_trigger_has_finished_merges_with_nothing() -> None:
-    strategy = WindowingStrategy(Sessions("10m"), AfterCount(1), "accumulating")
+    strategy = bl.WindowingStrategy(bl.Sessions("10m"), bl.AfterCount(1), "accumulating")
     stream = (
         TestStream()
         .add_elements_at_time("00:00:00", ("a", 1))
@@ -403,7 +394,7 @@ key 'a'
 
 
 def test_elements_of_one_bundle_make_a_session_and_overlaps_stand_for_gaps_of_a_function() -> None:
-    strategy = WindowingStrategy(Sessions(ten_minutes), None, "accumulating")
+    strategy = bl.WindowingStrategy(bl.Sessions(ten_minutes), None, "accumulating")
     stream = (
         TestStream()
         .add_elements(
@@ -444,11 +435,9 @@ def test_an_element_that_a_function_raised_for_was_left_out() -> None:
         .add_elements_at_time("00:00:10", ("a", 1), ("a", "one"))
         .advance_watermark_to_infinity()
     )
-    results = stream.run(window=FixedWindows("1m"), aggregate=Sum(), on_error="drop")
+    results = stream.run(window=bl.FixedWindows("1m"), aggregate=Sum(), on_error="drop")
 
-    dropped = [s.text for s in results.explain().sentences if s.kind == "dropped"]
-
-    assert dropped == [
+    assert [s.text for s in results.explain().sentences if s.kind == "dropped"] == [
         "'one' at 00:00:10 is dropped because Sum().add raised TypeError: unsupported operand "
         "type(s) for +: 'int' and 'str'. It was left out because on_error=\"drop\"; mend the "
         "function to keep it."
@@ -467,7 +456,7 @@ def three_sessions() -> Recording:
         .add_elements_at_time("01:00:00", ("joe", 4))
         .advance_watermark_to("00:22:00")
     )
-    return recorded(WindowingStrategy(Sessions("10m")), stream, Collect())
+    return recorded(bl.WindowingStrategy(bl.Sessions("10m")), stream, Collect())
 
 
 def test_a_window_is_explained_with_those_that_it_grew_from() -> None:
@@ -495,7 +484,7 @@ key 'joe'
 
 
 def test_a_window_that_was_merged_away_tells_what_it_became() -> None:
-    assert str(explain(three_sessions(), window=IntervalWindow("00:12:00", "00:22:00"))) == text(
+    assert str(explain(three_sessions(), window=bl.IntervalWindow("00:12:00", "00:22:00"))) == text(
         """
 Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
 
@@ -529,7 +518,7 @@ key 'joe'
         ),
         (
             None,
-            GLOBAL_WINDOW,
+            bl.GLOBAL_WINDOW,
             "there is no window global; the nearest are [00:00:00, 00:22:00), "
             "[00:00:00, 00:10:00), [00:06:00, 00:16:00)",
         ),
@@ -560,19 +549,21 @@ FINISHED = (
 
 
 def test_results_explain_themselves() -> None:
-    results = FINISHED.run(window=Sessions("10 minutes"))
+    results = FINISHED.run(window=bl.Sessions("10 minutes"))
 
     explanation = results.explain("joe", ("00:03:00", "00:13:00"))
 
     assert isinstance(explanation, Explanation)
     assert [(s.step, s.kind, s.windows) for s in explanation.sentences] == [
-        (3, "dropped", (IntervalWindow("00:03:00", "00:13:00"),))
+        (3, "dropped", (bl.IntervalWindow("00:03:00", "00:13:00"),))
     ]
     assert results.recording.keys == ("joe",)
 
 
 def test_a_collection_of_which_no_grouping_is_known_is_not_told() -> None:
-    results = Results(Run((), ()), WindowingStrategy(GlobalWindows()), origin=Origin("sums", str))
+    results = Results(
+        Run((), ()), bl.WindowingStrategy(bl.GlobalWindows()), origin=Origin("sums", str)
+    )
 
     with pytest.raises(TestStreamError, match="elements of sums are not known to come from one"):
         results.explain()
@@ -584,7 +575,9 @@ def test_elements_between_two_windows_are_reported_of_although_nothing_else_does
         .add_elements_at_time("12:01:00", ("k", "a"), ("k", "b"))
         .add_elements_at_time("12:00:10", ("k", "c"))
     )
-    assert described(WindowingStrategy(SlidingWindows("1 minute", "5 minutes")), stream) == text(
+    assert described(
+        bl.WindowingStrategy(bl.SlidingWindows("1 minute", "5 minutes")), stream
+    ) == text(
         """
 SlidingWindows(1m, period=5m), DefaultTrigger(), discarding, allowed lateness 0ms
 
@@ -623,7 +616,7 @@ def test_a_notebook_shows_the_words() -> None:
 
 @pytest.mark.spark
 def test_a_run_on_spark_is_explained_as_one_in_memory(spark: Any) -> None:
-    window = Sessions("10 minutes")
+    window = bl.Sessions("10 minutes")
     on_spark = FINISHED.run(window=window, host="spark", spark=spark)
 
     assert on_spark.run.trace == ()
@@ -633,9 +626,7 @@ def test_a_run_on_spark_is_explained_as_one_in_memory(spark: Any) -> None:
 # -- for any scenario ----------------------------------------------------------------------------
 
 
-def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_100_columns() -> (
-    None
-):
+def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_100_columns():
     mentioned: dict[str, int] = {}
     for seed in range(200):
         scenario = any_scenario(Random(f"explain:{seed}"))

@@ -126,11 +126,7 @@ def test_the_window_of_another_key_is_named_with_its_key() -> None:
 
 @pytest.mark.parametrize(
     ("window", "shown"),
-    [
-        ("00:10:00", "'00:10:00'"),
-        (("00:10:00",), "('00:10:00',)"),
-        (600_000, "600000"),
-    ],
+    [("00:10:00", "'00:10:00'"), (("00:10:00",), "('00:10:00',)"), (600_000, "600000")],
 )
 def test_what_is_no_window_is_refused(window: Any, shown: str) -> None:
     with pytest.raises(RecordingError) as raised:
@@ -157,8 +153,7 @@ def test_a_phase_that_is_over_says_so_and_one_that_no_one_wrote_is_left_out() ->
             accumulation="discarding",
             allowed_lateness="1 hour",
         )
-        recording = results.recording
-        view = recording.moments[1].windows["joe"][0].trigger
+        view = results.recording.moments[1].windows["joe"][0].trigger
         return [f"{node.path} {node.name}: {node.waits_for}" for node in spoken(view).walk()]
 
     one = "1 more element (0 of 1)"
@@ -167,8 +162,7 @@ def test_a_phase_that_is_over_says_so_and_one_that_no_one_wrote_is_left_out() ->
         f"AfterWatermark AfterWatermark: {one}",
         f"AfterWatermark.late AfterCount(1): {one}",
     ]
-    early = bl.Repeatedly(bl.AfterCount(3))
-    assert at_the_end(bl.AfterWatermark(early=early, late=late)) == [
+    assert at_the_end(bl.AfterWatermark(early=bl.Repeatedly(bl.AfterCount(3)), late=late)) == [
         f"AfterWatermark AfterWatermark: {one}",
         "AfterWatermark.early Repeatedly: nothing: the early phase is over",
         f"AfterWatermark.late AfterCount(1): {one}",

@@ -65,8 +65,7 @@ def shown_in(path: Path) -> Shown:
 
 
 def test_notebooks_have_figures() -> None:
-    counts = {path.stem: len(shown_in(path).pictures) for path in NOTEBOOKS}
-    assert sum(counts.values()) >= 15
+    assert sum({path.stem: len(shown_in(path).pictures) for path in NOTEBOOKS}.values()) >= 15
     assert sum(len(shown_in(path).recordings) for path in NOTEBOOKS) >= 10
 
 

@@ -23,26 +23,11 @@ from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
 from beamlike.viz.page import page, save_page
 from beamlike.viz.recording import Recording
-
-
-def recorded(stream: TestStream, **windowing: Any) -> Recording:
-    results = stream.advance_watermark_to_infinity().run(**windowing)
-    return Recording.of(results.run, results.strategy, results.aggregate)
+from tests.support.recordings import BY_FIVE, ordered, recorded
 
 
 def tea(value: Any = "tea", key: Any = "table 3") -> Recording:
-    return recorded(
-        TestStream()
-        .add_elements_at_time("12:01:00", (key, value))
-        .advance_watermark_to("12:05:00")
-        .add_elements_at_time("12:04:00", (key, "milk"))
-        .advance_watermark_to("12:15:00")
-        .add_elements_at_time("12:04:30", (key, "salt")),
-        window=bl.FixedWindows("5 minutes"),
-        trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
-        accumulation="retracting",
-        allowed_lateness="10 minutes",
-    )
+    return recorded(ordered(value, key), **BY_FIVE | {"accumulation": "retracting"})
 
 
 class Read(HTMLParser):
@@ -114,7 +99,7 @@ def test_each_step_is_reported_in_words():
         ["'tea' at 12:01:00 opens [12:00:00, 12:05:00)."],
         [
             "[12:00:00, 12:05:00) emits ON_TIME pane 0: ['tea'], by AfterWatermark[end of window]: "
-            "the watermark has reached 12:05:00.",
+            "the watermark has reached 12:05:00."
         ],
         [
             "'milk' at 12:04:00 goes into [12:00:00, 12:05:00).",
@@ -124,11 +109,11 @@ def test_each_step_is_reported_in_words():
         ],
         [
             "[12:00:00, 12:05:00) expires without a pane: nothing came since its last pane "
-            '(closing_behavior="fire_if_non_empty").',
+            '(closing_behavior="fire_if_non_empty").'
         ],
         [
             "'salt' at 12:04:30 is dropped: its window [12:00:00, 12:05:00) expired when the "
-            "watermark reached 12:15:00, its end plus the allowed lateness of 10m.",
+            "watermark reached 12:15:00, its end plus the allowed lateness of 10m."
         ],
         [],
     ]
@@ -137,8 +122,7 @@ def test_each_step_is_reported_in_words():
 def test_the_figure_gets_every_element_pane_and_window_of_the_key():
     (stream,) = data_of(page(tea()))["scenarios"][0]["streams"]
     noon = [43_200_000, 43_500_000]
-    elements = [(e["step"], e["value"], e["late"], e["lost"]) for e in stream["elements"]]
-    assert elements == [
+    assert [(e["step"], e["value"], e["late"], e["lost"]) for e in stream["elements"]] == [
         (0, "'tea'", False, ""),
         (2, "'milk'", True, ""),
         (4, "'salt'", True, "all"),
@@ -278,15 +262,10 @@ def test_what_users_values_look_like_ends_no_script_and_starts_none():
     read = Read(text)
     assert [tag for tag, _ in read.tags].count("script") == 2
     assert "b" not in [tag for tag, _ in read.tags]
-    data = read.text_of("script", type="application/json")
-    assert re.findall("[<>&\u2028\u2029]", data) == []
+    assert re.findall("[<>&\u2028\u2029]", read.text_of("script", type="application/json")) == []
     assert [
         element["value"] for element in data_of(text)["scenarios"][0]["streams"][0]["elements"]
-    ] == [
-        repr(NASTY),
-        "'milk'",
-        "'salt'",
-    ]
+    ] == [repr(NASTY), "'milk'", "'salt'"]
     assert data_of(text)["scenarios"][0]["streams"][0]["key"] == repr(NASTY)
 
 

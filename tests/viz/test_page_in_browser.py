@@ -14,16 +14,12 @@ from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from tests.support.corpus import scenarios_of
+from tests.support.recordings import BY_FIVE, ordered, recorded
 
 pytestmark = pytest.mark.browser
 
 BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_session.json"
 BRIDGE = "late activity bridges two sessions (discarding)"
-
-
-def recorded(stream: Any, **windowing: Any) -> Recording:
-    results = stream.advance_watermark_to_infinity().run(**windowing)
-    return Recording.of(results.run, results.strategy, results.aggregate)
 
 
 def of_the_blog(title: str) -> Recording:
@@ -335,24 +331,7 @@ def test_several_scenarios_are_chosen_from_a_list(reader: Reader):
 
 
 def test_withdrawn_panes_are_struck_out_and_drops_are_crossed_with_their_reason(reader: Reader):
-    salt = (
-        TestStream()
-        .add_elements_at_time("12:01:00", ("table 3", "tea"))
-        .advance_watermark_to("12:05:00")
-        .add_elements_at_time("12:04:00", ("table 3", "milk"))
-        .advance_watermark_to("12:15:00")
-        .add_elements_at_time("12:04:30", ("table 3", "salt"))
-    )
-    reader.open(
-        recorded(
-            salt,
-            window=bl.FixedWindows("5 minutes"),
-            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
-            accumulation="retracting",
-            allowed_lateness="10 minutes",
-        ),
-        "#step=1",
-    )
+    reader.open(recorded(ordered(), **BY_FIVE | {"accumulation": "retracting"}), "#step=1")
     assert reader.texts("#figure text.struck") == []
     reader.press("ArrowRight")
     assert reader.texts("#figure text.struck") == [

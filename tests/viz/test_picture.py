@@ -31,27 +31,14 @@ from tests.support.drawn_pictures import (
     frames_of,
     overlapping,
 )
+from tests.support.recordings import BY_FIVE, ordered
 
 EARLY, ON_TIME, LATE, DROPPED = LIGHT.early, LIGHT.ontime, LIGHT.late, LIGHT.lost
 HOUR = IntervalWindow("12:00:00", "13:00:00")
 
 
 def orders() -> Results:
-    return (
-        TestStream()
-        .add_elements_at_time("12:01:00", ("table 3", "tea"))
-        .advance_watermark_to("12:05:00")
-        .add_elements_at_time("12:04:00", ("table 3", "milk"))
-        .advance_watermark_to("12:15:00")
-        .add_elements_at_time("12:04:30", ("table 3", "salt"))
-        .advance_watermark_to_infinity()
-        .run(
-            window=bl.FixedWindows("5 minutes"),
-            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
-            accumulation="accumulating",
-            allowed_lateness="10 minutes",
-        )
-    )
+    return ordered().advance_watermark_to_infinity().run(**BY_FIVE)
 
 
 def many(count: int, keys: str, **windowing: Any) -> Results:
@@ -127,11 +114,8 @@ def test_each_kind_has_a_colour_and_a_pattern_or_a_shape_of_its_own() -> None:
     assert ("r" in taken.attributes, "r" in dropped.attributes) == (True, False)
 
 
-def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_what_it_holds_to_its_firing() -> (
-    None
-):
-    picture = orders().figure()
-    (frame,), panel = frames_of(picture), panel_of(orders())
+def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_what_it_holds_to_its_firing():
+    (frame,), panel = frames_of(orders().figure()), panel_of(orders())
     (line,) = panel.of("watermark")
     left, right, five = frame.left, frame.right, frame.point(HOUR.start + 300_000, 0)[0]
     steps = [(left, frame.bottom)]
@@ -216,8 +200,7 @@ def test_no_label_lies_on_another_however_many_there_are(stage: str, count: int)
 
 
 def test_what_found_no_room_is_counted() -> None:
-    results = many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY)
-    picture = DrawnPicture(results.figure())
+    picture = DrawnPicture(many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY).figure())
     counted = re.search(r"for want of room: (\d+) elements and (\d+) panes?", picture.headings[-1])
     assert counted is not None
     (panel,) = picture.panels
@@ -410,9 +393,7 @@ def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
-def test_a_picture_in_no_folder_says_where_it_cannot_be_written(
-    tmp_path: Path, ending: str
-) -> None:
+def test_a_picture_in_no_folder_says_where_it_cannot_be_written(tmp_path: Path, ending: str):
     path = tmp_path / "missing" / f"scene.{ending}"
     with pytest.raises(EnvironmentProblem) as raised:
         figure(SCENE).save(path)

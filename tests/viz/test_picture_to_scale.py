@@ -71,8 +71,7 @@ def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
     (low, bottom), (high, top) = pairs[0], pairs[-1]
     per_ms = (top - bottom) / (high - low) if high > low else 0.0
     assert tops == pytest.approx([bottom + (at - low) * per_ms for at in fired], abs=0.5)
-    shown = [area.top for area in drawn.panel.of(*AREAS)]
-    assert shown == pytest.approx(tops, abs=0.01)
+    assert [area.top for area in drawn.panel.of(*AREAS)] == pytest.approx(tops, abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["accumulating", "retracting", "discarding"])

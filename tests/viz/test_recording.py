@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import RecordingError
 from beamlike.machine.events import (
     AdvanceClock,
@@ -22,25 +23,9 @@ from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.ungrouped import PassThrough
-from beamlike.model.combine import Collect, CombineFn, Count, Sum
-from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.combine import Collect, Count, Sum
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterWatermark,
-    Always,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows
-from beamlike.model.windows import IntervalWindow
+from beamlike.model.triggers import AfterWatermark
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.explain import explain
@@ -48,12 +33,12 @@ from beamlike.viz.moments import WindowView
 from beamlike.viz.recording import Recording
 from tests.support.generated.scenarios import any_scenario
 
-MINUTE = IntervalWindow(0, 60_000)
-MINUTES = FixedWindows("1 minute")
+MINUTE = bl.IntervalWindow(0, 60_000)
+MINUTES = bl.FixedWindows("1 minute")
 TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)
 
 
-def record(strategy: WindowingStrategy, combine: CombineFn, *script: ScriptStep) -> Recording:
+def record(strategy: bl.WindowingStrategy, combine: bl.CombineFn, *script: ScriptStep) -> Recording:
     return Recording.of(run_in_memory(Grouping(strategy, combine), script), strategy, combine)
 
 
@@ -63,9 +48,9 @@ def arrive(key: str, *elements: tuple[int, Any]) -> Arrive:
 
 # -- what is recorded ----------------------------------------------------------------------------
 
-EARLY_AND_LATE = WindowingStrategy(
+EARLY_AND_LATE = bl.WindowingStrategy(
     MINUTES,
-    AfterWatermark(early=AfterProcessingTime("10 s"), late=AfterCount(2)),
+    AfterWatermark(early=bl.AfterProcessingTime("10 s"), late=bl.AfterCount(2)),
     "accumulating",
     "1 minute",
 )
@@ -91,8 +76,8 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
 
     its_turn = (False, False, "its turn")
     done = (True, False, "nothing: it has finished")
-    last_early = PaneInfo(Timing.EARLY, 0, -1, True, False)
-    on_time = PaneInfo(Timing.ON_TIME, 1, 0, False, False)
+    last_early = bl.PaneInfo(bl.Timing.EARLY, 0, -1, True, False)
+    on_time = bl.PaneInfo(bl.Timing.ON_TIME, 1, 0, False, False)
     end = "the watermark to reach 00:01:00"
     no_late = "2 more elements (0 of 2)"
     assert [moment.windows["a"] for moment in recording.moments] == [
@@ -162,8 +147,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
         ),
         (),
     ]
-    clocks = [(m.watermark, m.clock, m.output_watermark) for m in recording.moments]
-    assert clocks == [
+    assert [(m.watermark, m.clock, m.output_watermark) for m in recording.moments] == [
         (MIN_TIMESTAMP, 0, MIN_TIMESTAMP),
         (MIN_TIMESTAMP, 10_001, MIN_TIMESTAMP),
         (60_000, 10_001, 60_000),
@@ -188,7 +172,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
 
 
 def test_a_recording_of_one_key_keeps_the_steps_and_leaves_out_the_others() -> None:
-    strategy = WindowingStrategy(MINUTES)
+    strategy = bl.WindowingStrategy(MINUTES)
     both = Arrive((("a", Element(1, 0)), ("b", Element(2, 0)), ("a", Element(3, 0))))
     recording = record(strategy, Sum(), both, arrive("b", (1, 4)), TO_INFINITY)
 
@@ -221,7 +205,7 @@ def test_a_key_that_did_not_come_is_refused_with_the_nearest(
     keys: Sequence[Any], asked: str, message: str
 ) -> None:
     recording = record(
-        WindowingStrategy(MINUTES), Count(), *(Arrive(((key, Element(0, 0)),)) for key in keys)
+        bl.WindowingStrategy(MINUTES), Count(), *(Arrive(((key, Element(0, 0)),)) for key in keys)
     )
 
     with pytest.raises(RecordingError) as refused:
@@ -288,7 +272,7 @@ def test_a_run_that_does_not_happen_again_is_refused_with_the_first_difference(
 def test_what_passed_by_ungrouped_has_no_windows_to_look_at() -> None:
     run = run_in_memory(PassThrough(MINUTES), (arrive("a", (1, "x")), TO_INFINITY))
 
-    recording = Recording.of(run, WindowingStrategy(MINUTES), None)
+    recording = Recording.of(run, bl.WindowingStrategy(MINUTES), None)
 
     assert [moment.windows for moment in recording.moments] == [{"a": ()}, {"a": ()}]
     assert [len(moment.outputs) for moment in recording.moments] == [1, 0]
@@ -298,7 +282,7 @@ def test_nan_is_one_key_whatever_object_it_is() -> None:
     """Another process gives back another object, inside a tuple too."""
     nan = float("nan")
     for key, again in ((nan, float("nan")), ((nan, 1), (float("nan"), 1))):
-        strategy = WindowingStrategy(MINUTES)
+        strategy = bl.WindowingStrategy(MINUTES)
         script = (Arrive(((key, Element("x", 1)), ("b", Element("y", 1)))), TO_INFINITY)
         here = run_in_memory(Grouping(strategy, Count()), script)
         elsewhere = attrs.evolve(
@@ -322,9 +306,9 @@ def test_nan_is_one_key_whatever_object_it_is() -> None:
 # -- what a trigger says of itself ---------------------------------------------------------------
 
 
-def waits(trigger: Trigger, *script: ScriptStep) -> list[str]:
+def waits(trigger: bl.Trigger, *script: ScriptStep) -> list[str]:
     """What each node waits for at the end, after its path."""
-    last = record(WindowingStrategy(MINUTES, trigger), Count(), *script).moments[-1]
+    last = record(bl.WindowingStrategy(MINUTES, trigger), Count(), *script).moments[-1]
     ((window,),) = last.windows.values()
     return [f"{node.path}: {node.waits_for}" for node in window.trigger.walk()]
 
@@ -335,12 +319,12 @@ ONE = arrive("a", (0, 0))
 @pytest.mark.parametrize(
     ("trigger", "expected"),
     [
-        (Never(), ["Never: nothing: it can never fire"]),
-        (Always(), ["Always: the next element: it is ready"]),
-        (AfterCount(3), ["AfterCount(3): 2 more elements (1 of 3)"]),
-        (AfterCount(1), ["AfterCount(1): nothing: it has finished"]),
+        (bl.Never(), ["Never: nothing: it can never fire"]),
+        (bl.Always(), ["Always: the next element: it is ready"]),
+        (bl.AfterCount(3), ["AfterCount(3): 2 more elements (1 of 3)"]),
+        (bl.AfterCount(1), ["AfterCount(1): nothing: it has finished"]),
         (
-            AfterFirst(Never(), AfterCount(3), AfterWatermark()),
+            bl.AfterFirst(bl.Never(), bl.AfterCount(3), AfterWatermark()),
             [
                 "AfterFirst: 2 more elements (1 of 3) or the watermark to reach 00:01:00",
                 "AfterFirst.1: nothing: it can never fire",
@@ -349,7 +333,11 @@ ONE = arrive("a", (0, 0))
             ],
         ),
         (
-            AfterAll(AfterCount(1), AfterFirst(AfterCount(3), AfterWatermark()), AfterCount(2)),
+            bl.AfterAll(
+                bl.AfterCount(1),
+                bl.AfterFirst(bl.AfterCount(3), AfterWatermark()),
+                bl.AfterCount(2),
+            ),
             [
                 "AfterAll: (2 more elements (1 of 3) or the watermark to reach 00:01:00) and "
                 "1 more element (1 of 2)",
@@ -361,7 +349,7 @@ ONE = arrive("a", (0, 0))
             ],
         ),
         (
-            AfterAll(AfterCount(2), Never()),
+            bl.AfterAll(bl.AfterCount(2), bl.Never()),
             [
                 "AfterAll: nothing: it can never fire",
                 "AfterAll.1: 1 more element (1 of 2)",
@@ -369,7 +357,7 @@ ONE = arrive("a", (0, 0))
             ],
         ),
         (
-            AfterEach(AfterCount(1), Repeatedly(AfterCount(2))),
+            bl.AfterEach(bl.AfterCount(1), bl.Repeatedly(bl.AfterCount(2))),
             [
                 "AfterEach: 2 more elements (0 of 2)",
                 "AfterEach.1: nothing: it has finished",
@@ -378,7 +366,7 @@ ONE = arrive("a", (0, 0))
             ],
         ),
         (
-            AfterEach(AfterCount(2), AfterProcessingTime("5 s")),
+            bl.AfterEach(bl.AfterCount(2), bl.AfterProcessingTime("5 s")),
             [
                 "AfterEach: 1 more element (1 of 2)",
                 "AfterEach.1: 1 more element (1 of 2)",
@@ -386,7 +374,7 @@ ONE = arrive("a", (0, 0))
             ],
         ),
         (
-            OrFinally(Repeatedly(AfterProcessingTime("5 s")), AfterCount(2)),
+            bl.OrFinally(bl.Repeatedly(bl.AfterProcessingTime("5 s")), bl.AfterCount(2)),
             [
                 "OrFinally: the clock to pass 00:00:05 or 1 more element (1 of 2)",
                 "OrFinally.main: the clock to pass 00:00:05",
@@ -396,12 +384,12 @@ ONE = arrive("a", (0, 0))
         ),
     ],
 )
-def test_each_trigger_says_what_it_waits_for(trigger: Trigger, expected: list[str]) -> None:
+def test_each_trigger_says_what_it_waits_for(trigger: bl.Trigger, expected: list[str]) -> None:
     assert waits(trigger, ONE) == expected
 
 
 def test_the_end_of_the_global_window_is_the_end_of_time() -> None:
-    strategy = WindowingStrategy(GlobalWindows(), AfterWatermark())
+    strategy = bl.WindowingStrategy(bl.GlobalWindows(), AfterWatermark())
 
     (window,) = record(strategy, Count(), ONE).moments[-1].windows["a"]
 
@@ -520,7 +508,7 @@ def _check_windows(
 
 
 def test_a_bundle_that_a_machine_was_given_needs_no_script_to_be_described() -> None:
-    machine = Grouping(WindowingStrategy(MINUTES, AfterCount(2)), Count())
+    machine = Grouping(bl.WindowingStrategy(MINUTES, bl.AfterCount(2)), Count())
     state, effects = machine.step(KeyState(), Bundle((Element(0, 0),)))
 
     view = WindowView.of(machine, MINUTE, state.windows[MINUTE], state.watermark, state.clock)

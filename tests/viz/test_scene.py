@@ -9,8 +9,6 @@ import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Sum
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
@@ -19,9 +17,10 @@ from beamlike.viz.moments import keys_of
 from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
+from tests.support.recordings import BY_FIVE, ordered
 
 MINUTE = 60_000
-FIVE = IntervalWindow("12:00:00", "12:05:00")
+FIVE = bl.IntervalWindow("12:00:00", "12:05:00")
 NOON = FIVE.start
 
 
@@ -35,33 +34,20 @@ def stage(results: Results, key: Any) -> Scene:
     return scene_of(results.run, results.strategy, key)
 
 
-def scene_of(run: Run, strategy: WindowingStrategy | None, key: Any) -> Scene:
+def scene_of(run: Run, strategy: bl.WindowingStrategy | None, key: Any) -> Scene:
     (scene,) = scenes_of(run, strategy, [key])
     return scene
 
 
-def minutes(start: int, end: int) -> IntervalWindow:
-    return IntervalWindow(start * MINUTE, end * MINUTE)
+def minutes(start: int, end: int) -> bl.IntervalWindow:
+    return bl.IntervalWindow(start * MINUTE, end * MINUTE)
 
 
-def lives(scene: Scene) -> list[tuple[IntervalWindow, float, float, End]]:
+def lives(scene: Scene) -> list[tuple[bl.IntervalWindow, float, float, End]]:
     return [(live.window, live.opened, round(live.ended, 2), live.end) for live in scene.lives]
 
 
-ORDERS = (
-    TestStream()
-    .add_elements_at_time("12:01:00", ("table 3", "tea"))
-    .advance_watermark_to("12:05:00")
-    .add_elements_at_time("12:04:00", ("table 3", "milk"))
-    .advance_watermark_to("12:15:00")
-    .add_elements_at_time("12:04:30", ("table 3", "salt"))
-)
-BY_FIVE = {
-    "window": bl.FixedWindows("5 minutes"),
-    "trigger": bl.AfterWatermark(late=bl.AfterCount(1)),
-    "accumulation": "accumulating",
-    "allowed_lateness": "10 minutes",
-}
+ORDERS = ordered()
 
 
 def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
@@ -72,13 +58,7 @@ def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
         marks=(
             Mark(NOON + MINUTE, 0.0, "'tea'"),
             Mark(NOON + 4 * MINUTE, 2.0, "'milk'", Fate.LATE),
-            Mark(
-                NOON + 4 * MINUTE + 30_000,
-                4.0,
-                "'salt'",
-                Fate.DROPPED,
-                "expired, missed by 1ms",
-            ),
+            Mark(NOON + 4 * MINUTE + 30_000, 4.0, "'salt'", Fate.DROPPED, "expired, missed by 1ms"),
         ),
         lives=(Life(FIVE, 0.0, 3.5, End.EXPIRED),),
         boxes=(
@@ -168,8 +148,7 @@ def test_merges_are_worked_out_where_a_host_tells_no_story(
 
 def test_windows_that_overlap_lie_in_lanes_and_panes_of_one_step_at_one_height() -> None:
     stream = TestStream().add_elements_at_time("00:00:30", ("k", 1)).advance_watermark_to_infinity()
-    results = played(stream, window=bl.SlidingWindows("3 minutes", "1 minute"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.SlidingWindows("3 minutes", "1 minute")), "k")
     assert [(live.window, live.lane) for live in scene.lives] == [
         (minutes(-2, 1), 0),
         (minutes(-1, 2), 1),
@@ -193,11 +172,7 @@ def test_an_element_that_some_of_its_windows_refused_says_so() -> None:
     scene = stage(results, "k")
     (mark,) = scene.marks
     assert mark == Mark(
-        30_000,
-        1.0,
-        "1",
-        Fate.LATE,
-        "dropped from 1 of 2 windows: expired, missed by 1ms",
+        30_000, 1.0, "1", Fate.LATE, "dropped from 1 of 2 windows: expired, missed by 1ms"
     )
     assert scene.text() == (
         "key 'k'. 1 element, 1 late and taken, 0 dropped; 1 window, 0 panes. "
@@ -207,7 +182,7 @@ def test_an_element_that_some_of_its_windows_refused_says_so() -> None:
 
 def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_delay() -> None:
     sliding = bl.SlidingWindows("2 minutes", "1 minute")
-    strategy = WindowingStrategy(sliding, bl.AfterCount(1), "discarding")
+    strategy = bl.WindowingStrategy(sliding, bl.AfterCount(1), "discarding")
     script = (
         Arrive((("k", Element(1, 70_000)),)),
         AdvanceWatermark(121_000),
@@ -221,8 +196,7 @@ def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_
 
 def test_an_element_between_two_windows_is_in_none() -> None:
     stream = TestStream().add_elements_at_time("00:01:30", ("k", "lost"))
-    results = played(stream, window=bl.SlidingWindows("1 minute", "2 minutes"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.SlidingWindows("1 minute", "2 minutes")), "k")
     assert scene.marks == (Mark(90_000, 0.0, "'lost'", Fate.NOWHERE),)
     assert scene.lives == scene.boxes == ()
     assert "1 element, 0 late and taken, 0 dropped, 1 in no window" in scene.text()
@@ -242,12 +216,12 @@ def test_the_global_window_is_cut_to_what_happened() -> None:
     )
     scene = stage(results, "k")
     assert scene.span == (6_000, 114_000)
-    assert scene.edges(GLOBAL_WINDOW) == (6_000, 114_000)
-    assert lives(scene) == [(GLOBAL_WINDOW, 0.0, 1.5, End.OPEN)]
+    assert scene.edges(bl.GLOBAL_WINDOW) == (6_000, 114_000)
+    assert lives(scene) == [(bl.GLOBAL_WINDOW, 0.0, 1.5, End.OPEN)]
 
 
 def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
-    strategy = WindowingStrategy(
+    strategy = bl.WindowingStrategy(
         bl.FixedWindows("1 minute"), bl.AfterWatermark(), "discarding", "1 minute"
     )
     script = (
@@ -265,18 +239,18 @@ def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
 
 
 def test_a_session_whose_trigger_finished_stays_as_it_was_when_it_refuses_elements() -> None:
-    strategy = WindowingStrategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", "1 minute")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), bl.AfterWatermark(), "discarding", "1 minute")
     both = Arrive((("k", Element(1, 1)), ("k", Element(2, 2))))
     run = run_in_memory(Grouping(strategy, Collect()), (both, AdvanceWatermark(12), both))
 
     for shown in (run, attrs.evolve(run, trace=())):
         assert scene_of(shown, strategy, "k").lives == (
             Life(
-                IntervalWindow(1, 12),
+                bl.IntervalWindow(1, 12),
                 0.0,
                 2.5,
                 End.OPEN,
-                (IntervalWindow(1, 11), IntervalWindow(2, 12)),
+                (bl.IntervalWindow(1, 11), bl.IntervalWindow(2, 12)),
                 closed=1.5,
             ),
         )
@@ -285,10 +259,7 @@ def test_a_session_whose_trigger_finished_stays_as_it_was_when_it_refuses_elemen
 def test_equal_elements_of_one_step_are_one_mark_with_their_number() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", 1), ("k", 1), ("k", 2))
     results = played(stream, window=bl.FixedWindows("1 minute"))
-    assert stage(results, "k").marks == (
-        Mark(10_000, 0.0, "1", count=2),
-        Mark(10_000, 0.0, "2"),
-    )
+    assert stage(results, "k").marks == (Mark(10_000, 0.0, "1", count=2), Mark(10_000, 0.0, "2"))
 
 
 def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
@@ -305,8 +276,7 @@ def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
         .advance_processing_time("1 day")
         .add_elements_at_time("00:00:50", ("k", 6))
     )
-    results = played(stream, window=bl.FixedWindows("1 minute"))
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.FixedWindows("1 minute")), "k")
     # Eight rows for the four minutes and the little that is kept of the day.
     a_minute = 8 / 4.24
     assert [(mark.label, round(mark.row, 3)) for mark in scene.marks] == [
@@ -373,8 +343,7 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
 
 
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:
-    results = played(ORDERS, **BY_FIVE)
-    scene = scene_of(results.run, None, "table 3")
+    scene = scene_of(played(ORDERS, **BY_FIVE).run, None, "table 3")
     assert lives(scene) == [(FIVE, 1.5, 4.5, End.OPEN)]
     assert [mark.fate for mark in scene.marks] == [Fate.TAKEN, Fate.LATE, Fate.DROPPED]
 
@@ -392,13 +361,12 @@ def gap_of(value: str) -> str:
 
 def test_an_element_for_which_the_window_function_raised_is_dropped() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", "film"), ("k", "page"))
-    results = played(stream, window=bl.Sessions(gap_of), on_error="drop")
-    scene = stage(results, "k")
+    scene = stage(played(stream, window=bl.Sessions(gap_of), on_error="drop"), "k")
     assert [(mark.label, mark.fate, mark.reason) for mark in scene.marks] == [
         ("'film'", Fate.DROPPED, "failed"),
         ("'page'", Fate.TAKEN, ""),
     ]
-    assert [life.window for life in scene.lives] == [IntervalWindow(10_000, 70_000)]
+    assert [life.window for life in scene.lives] == [bl.IntervalWindow(10_000, 70_000)]
 
 
 @attrs.frozen
@@ -412,7 +380,7 @@ class Modest(Sum):
 
 
 def test_elements_that_were_lost_with_their_pane_lie_at_the_end_of_their_window() -> None:
-    strategy = WindowingStrategy(bl.FixedWindows("1 minute"))
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1 minute"))
     script = (
         Arrive((("k", Element(7, 20_000)), ("k", Element(8, 40_000)))),
         AdvanceWatermark(60_000),
@@ -444,7 +412,7 @@ def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> N
 
 
 def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_back() -> None:
-    strategy = WindowingStrategy(bl.FixedWindows("1m"))
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1m"))
     script = (
         AdvanceWatermark(MINUTE),
         Arrive(((float("nan"), Element([float("nan")], 0)), (float("nan"), Element(1, MINUTE)))),

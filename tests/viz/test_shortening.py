@@ -35,8 +35,10 @@ def test_keys_that_begin_alike_differ() -> None:
 
 
 def test_wide_letters_take_two_columns() -> None:
-    texts = ["お茶とお菓子の注文一", "お茶とお菓子の注文二"]
-    assert cut_all(texts, 16) == ["お茶...の注文一", "お茶...の注文二"]
+    assert cut_all(["お茶とお菓子の注文一", "お茶とお菓子の注文二"], 16) == [
+        "お茶...の注文一",
+        "お茶...の注文二",
+    ]
 
 
 PLAIN = st.one_of(st.integers(), st.text("ab茶", max_size=30), st.none())

@@ -18,6 +18,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.timeline import LEGEND, text_timeline
+from tests.support.refusals import refusal
 
 TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)
 
@@ -61,9 +62,7 @@ def a_growing_session() -> Run:
 
 
 def test_sessions_open_fire_early_merge_and_take_in_late_data() -> None:
-    picture = text_timeline(a_growing_session(), window_fn=SESSIONS.window_fn)
-
-    assert picture == drawn("""
+    assert text_timeline(a_growing_session(), window_fn=SESSIONS.window_fn) == drawn("""
 'joe' key               00:00:00       00:05:00       00:10:00       00:15:00       00:20:00
                         +--------------+--------------+--------------+--------------+--------------+
   0 + 'open', 'show'    *                                   *
@@ -182,9 +181,8 @@ def test_each_key_has_a_block_with_its_own_steps_and_retractions() -> None:
 
 def test_a_closed_window_and_a_pane_stamped_with_its_earliest_element() -> None:
     minutes = FixedWindows("1 minute")
-    strategy = WindowingStrategy(minutes, AfterWatermark(), "discarding", "1 minute", "earliest")
     happened = run(
-        strategy,
+        WindowingStrategy(minutes, AfterWatermark(), "discarding", "1 minute", "earliest"),
         Collect(),
         arrive("a", ("00:00:20", 2)),
         watermark("00:01:00"),
@@ -236,9 +234,8 @@ def test_windows_that_overlap_lie_in_lanes_and_an_empty_firing_is_reported() -> 
 
 
 def test_many_elements_and_long_values_are_cut_to_the_line() -> None:
-    strategy = WindowingStrategy(FixedWindows("1 minute"))
     happened = run(
-        strategy,
+        WindowingStrategy(FixedWindows("1 minute")),
         Collect(),
         arrive("k", *(("00:00:30", f"a rather long value {n}") for n in range(4))),
         watermark("00:01:00"),
@@ -338,9 +335,7 @@ def test_a_run_without_elements_has_nothing_to_draw(script: tuple[ScriptStep, ..
     "timestamps", [(0,), (-9_223_372_036_854_775, 9_223_372_036_854_774), (5, 5), (0, 10**15)]
 )
 @pytest.mark.parametrize("width", [1, 77, 250])
-def test_no_line_is_longer_than_asked_whatever_the_scale(
-    timestamps: tuple[int, ...], width: int
-) -> None:
+def test_no_line_is_longer_than_asked_whatever_the_scale(timestamps: tuple[int, ...], width: int):
     elements = tuple(("key", Element(timestamp, timestamp)) for timestamp in timestamps)
     happened = run(
         WindowingStrategy(GlobalWindows(), Repeatedly(AfterCount(1))), Collect(), Arrive(elements)
@@ -434,8 +429,6 @@ def test_a_clock_that_began_elsewhere_is_reported_as_an_instant() -> None:
 
 @pytest.mark.parametrize("width", [None, "wide", 0, -5, 80.5])
 def test_a_width_is_a_number_of_characters(width: Any) -> None:
-    with pytest.raises(RecordingError) as refused:
-        text_timeline(Run((), ()), width)
-    assert str(refused.value) == (
+    assert refusal(RecordingError, lambda: text_timeline(Run((), ()), width)) == (
         f"timeline width must be a whole number of 1 or more, got {width!r}"
     )

@@ -8,17 +8,12 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.options import LateCheck
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, duration_ms
-from beamlike.model.triggers import AfterCount
-from beamlike.model.windowfns import Merge, MergingWindowFn
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
 from beamlike.viz.recording import Recording
@@ -29,11 +24,11 @@ ENOUGH = re.compile(r"(.*) more of allowed lateness(?: \(.* in all\))? would hav
 NOTHING = "Neither more allowed lateness nor another late_check would have saved it."
 NO_LATENESS = "No lateness would have saved it"
 ALONE = "because as it is the trigger finishes before"
-PARTS = [part for part in inspect.signature(WindowingStrategy).parameters if part != "self"]
-SESSION = IntervalWindow(0, 10)
+PARTS = [part for part in inspect.signature(bl.WindowingStrategy).parameters if part != "self"]
+SESSION = bl.IntervalWindow(0, 10)
 
 
-def advised() -> Iterator[tuple[WindowingStrategy, Script, int, Drop, str]]:
+def advised() -> Iterator[tuple[bl.WindowingStrategy, Script, int, Drop, str]]:
     """Elements that random runs dropped, and what is said of each."""
     for seed in range(200):
         scenario = any_scenario(Random(f"rescue:{seed}"))
@@ -51,11 +46,11 @@ def advised() -> Iterator[tuple[WindowingStrategy, Script, int, Drop, str]]:
 
 
 def is_lost(
-    strategy: WindowingStrategy, script: Script, step: int, drop: Drop, **changes: Any
+    strategy: bl.WindowingStrategy, script: Script, step: int, drop: Drop, **changes: Any
 ) -> bool:
     """Whether the element is dropped from the window under another strategy too."""
     parts = {part: getattr(strategy, part) for part in PARTS}
-    again = run_in_memory(Grouping(WindowingStrategy(**parts | changes), Collect()), script)
+    again = run_in_memory(Grouping(bl.WindowingStrategy(**parts | changes), Collect()), script)
     return drop.window in [
         it.effect.window
         for it in again.drops
@@ -90,19 +85,19 @@ def test_what_is_said_to_save_nothing_saves_nothing() -> None:
     assert useless > 50
 
 
-class Lonely(MergingWindowFn):
+class Lonely(bl.MergingWindowFn):
     """Windows that never merge, and of which there may be two."""
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        return (IntervalWindow(timestamp, timestamp + 10),)
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
+        return (bl.IntervalWindow(timestamp, timestamp + 10),)
 
-    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+    def merge(self, windows: Iterable[bl.IntervalWindow]) -> tuple[bl.Merge, ...]:
         if len(list(windows)) > 2:
             raise RuntimeError("three windows")
         return ()
 
 
-def advice_for(strategy: WindowingStrategy, script: Script) -> list[tuple[DropReason, str]]:
+def advice_for(strategy: bl.WindowingStrategy, script: Script) -> list[tuple[DropReason, str]]:
     """What is said of each element that a script drops."""
     recording = Recording.of(
         run_in_memory(Grouping(strategy, Collect()), script), strategy, Collect()
@@ -125,15 +120,14 @@ def test_of_windows_that_were_merged_before_nothing_is_tried_and_the_text_says_s
         Arrive((("a", Element("too late", 5, window=SESSION)),)),
     )
 
-    merged = WindowingStrategy(Sessions(10)).after_grouping()
-    finishes = WindowingStrategy(Sessions(10), AfterCount(1), "discarding", allowed_lateness=90)
+    merged = bl.WindowingStrategy(bl.Sessions(10)).after_grouping()
+    finishes = bl.WindowingStrategy(
+        bl.Sessions(10), bl.AfterCount(1), "discarding", allowed_lateness=90
+    )
 
     assert advice_for(merged, script) == [
         (DropReason.EXPIRED, untried),
-        (
-            DropReason.EXPIRED,
-            "Nothing would have saved it: the watermark is past the end of time.",
-        ),
+        (DropReason.EXPIRED, "Nothing would have saved it: the watermark is past the end of time."),
     ]
     assert advice_for(finishes.after_grouping(), script[:3]) == [(DropReason.CLOSED, untried)]
 
@@ -146,23 +140,21 @@ LATE = (
 
 
 def test_a_lateness_with_which_a_function_raises_is_no_rescue() -> None:
-    strategy = WindowingStrategy(Lonely())
+    strategy = bl.WindowingStrategy(Lonely())
 
     assert advice_for(strategy, LATE) == [(DropReason.EXPIRED, NOTHING)]
 
     parts = {part: getattr(strategy, part) for part in PARTS}
     for changes in (
         *({"allowed_lateness": lateness} for lateness in (1, 2, 3, 100)),
-        *({"late_check": check} for check in (LateCheck.ASSIGNED, LateCheck.MERGED)),
+        *({"late_check": check} for check in (bl.LateCheck.ASSIGNED, bl.LateCheck.MERGED)),
     ):
-        changed = Grouping(WindowingStrategy(**parts | changes), Collect(), "drop")
+        changed = Grouping(bl.WindowingStrategy(**parts | changes), Collect(), "drop")
         lost = [(drop.step, drop.effect.value) for drop in run_in_memory(changed, LATE).drops]
         assert lost == [(2, "late")]
 
 
-def test_where_another_windowing_cannot_be_tried_the_text_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_another_windowing_cannot_be_tried_the_text_says_so(monkeypatch: pytest.MonkeyPatch):
     def refuse(*given: object) -> None:
         raise WindowingError("no such grouping")
 
@@ -172,8 +164,8 @@ def test_where_another_windowing_cannot_be_tried_the_text_says_so(
     )
 
     expired, closed = (
-        WindowingStrategy(Sessions(10)),
-        WindowingStrategy(Sessions(10), AfterCount(1)),
+        bl.WindowingStrategy(bl.Sessions(10)),
+        bl.WindowingStrategy(bl.Sessions(10), bl.AfterCount(1)),
     )
     same = Arrive((("a", Element("same", 2)),))
 

@@ -8,6 +8,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.testing import QueryTest
+from tests.support.queries.rows import ONLY_PANE
 
 pytestmark = pytest.mark.spark
 
@@ -92,13 +93,7 @@ def pane(start: datetime, **columns: Any) -> dict[str, Any]:
         **columns,
         "window": {"start": start, "end": end},
         "timestamp": end - timedelta(microseconds=1),
-        "pane": {
-            "timing": "ON_TIME",
-            "index": 0,
-            "nonspeculative_index": 0,
-            "is_first": True,
-            "is_last": True,
-        },
+        "pane": ONLY_PANE,
         "dropped": None,
     }
 
@@ -194,10 +189,13 @@ def test_a_grouping_after_a_grouping_and_states_by_key_take_instants(
             accumulation="discarding",
             allowed_lateness="0 s",
         )
-        days = stream.group(["gate", "day"], {"latest": bl.max("at")}, **SMALL)
-        return days.apply_per_key(
-            key="gate", fn=Latest(), returns="now timestamp, before timestamp", **SMALL
-        ).everything
+        return (
+            stream.group(["gate", "day"], {"latest": bl.max("at")}, **SMALL)
+            .apply_per_key(
+                key="gate", fn=Latest(), returns="now timestamp, before timestamp", **SMALL
+            )
+            .everything
+        )
 
     in_zone(zone)
     with QueryTest(job, TRIPS, host="spark", spark=spark) as query:

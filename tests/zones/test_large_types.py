@@ -53,7 +53,4 @@ def test_texts_and_bytes_are_keys_joined_and_aggregated(spark: Any) -> None:
     shown = ("user", "items", "tags", "least")
     assert [
         [row["dropped"] and row["dropped"]["reason"], *map(row.get, shown)] for row in rows
-    ] == [
-        ["null_key", None, None, None, None],
-        [None, "ann", [b"tea"], ["a", None], "cash"],
-    ]
+    ] == [["null_key", None, None, None, None], [None, "ann", [b"tea"], ["a", None], "cash"]]

@@ -317,8 +317,7 @@ def global_windows(p: Any) -> Any:
 
 @shows("Fixed windows")
 def fixed_windows(p: Any) -> Any:
-    pairs = timed(p, (1, 1), (9, 2), (10, 3))
-    return windowed_lists(pairs, window.FixedWindows(10)), [[1, 2], [3]]
+    return windowed_lists(timed(p, (1, 1), (9, 2), (10, 3)), window.FixedWindows(10)), [[1, 2], [3]]
 
 
 @shows("Sliding windows")
@@ -329,8 +328,7 @@ def sliding_windows(p: Any) -> Any:
 
 @shows("Session windows")
 def sessions(p: Any) -> Any:
-    pairs = timed(p, (1, 1), (6, 2), (20, 3))
-    return windowed_lists(pairs, window.Sessions(10)), [[1, 2], [3]]
+    return windowed_lists(timed(p, (1, 1), (6, 2), (20, 3)), window.Sessions(10)), [[1, 2], [3]]
 
 
 class Shelf(window.BoundedWindow):
@@ -403,8 +401,7 @@ def custom_merging_windows(p: Any) -> Any:
 
 @shows("Timestamp control")
 def timestamp_control(p: Any) -> Any:
-    pairs = timed(p, (3, 1), (7, 2))
-    latest = pairs | beam.WindowInto(
+    latest = timed(p, (3, 1), (7, 2)) | beam.WindowInto(
         window.FixedWindows(10), timestamp_combiner=window.TimestampCombiner.OUTPUT_AT_LATEST
     )
     times = beam.Map(lambda pair, t=beam.DoFn.TimestampParam: float(t))
@@ -434,8 +431,7 @@ def stream() -> TestStream:
 @shows("Configurable triggering")
 def configurable(p: Any) -> Any:
     elements = stream().add_elements([at(1, ("k", 1))]).add_elements([at(2, ("k", 2))])
-    fn = trigger.AfterWatermark(early=trigger.AfterCount(1))
-    return panes(p, elements, fn), [[1], [2], []]
+    return panes(p, elements, trigger.AfterWatermark(early=trigger.AfterCount(1))), [[1], [2], []]
 
 
 @shows("Event-time triggers")
@@ -468,8 +464,7 @@ def composite_triggers(p: Any) -> Any:
         elements = elements.add_elements([at(n, ("k", n))])
     first = trigger.AfterAny(trigger.AfterCount(2), trigger.AfterProcessingTime(100))
     both = trigger.AfterAll(trigger.AfterCount(1), trigger.AfterWatermark())
-    fn = trigger.Repeatedly(trigger.AfterEach(first, both))
-    return panes(p, elements, fn), [[0, 1], [2]]
+    return panes(p, elements, trigger.Repeatedly(trigger.AfterEach(first, both))), [[0, 1], [2]]
 
 
 @shows("Allowed lateness")
@@ -512,8 +507,7 @@ def timers(p: Any) -> Any:
 @shows("Discarding")
 def discarding(p: Any) -> Any:
     elements = stream().add_elements([at(1, ("k", 1))]).add_elements([at(2, ("k", 2))])
-    fn = trigger.AfterWatermark(early=trigger.AfterCount(1))
-    return panes(p, elements, fn), [[1], [2], []]
+    return panes(p, elements, trigger.AfterWatermark(early=trigger.AfterCount(1))), [[1], [2], []]
 
 
 @shows("Accumulating")

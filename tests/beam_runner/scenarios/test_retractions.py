@@ -46,9 +46,8 @@ def test_sessions_that_become_one_are_withdrawn(host: str) -> None:
         return type(pair).__name__, *inner, int(w.start), int(w.end)
 
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
-        panes = sums(p) | beam.Map(bounds)
         assert_that(
-            panes,
+            sums(p) | beam.Map(bounds),
             equal_to(
                 [
                     ("tuple", "k", 1, 0, 10),

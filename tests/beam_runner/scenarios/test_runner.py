@@ -207,8 +207,7 @@ def test_a_call_of_a_splittable_function_ends_after_many_outputs(host: str) -> N
 
 def test_a_drain_lets_a_splittable_function_end_where_it_is(host: str) -> None:
     with beam.Pipeline(runner=BeamlikeRunner(host, is_drain=True)) as p:
-        numbers = p | beam.Create([10**9]) | beam.ParDo(Numbers())
-        assert_that(numbers, equal_to([]))
+        assert_that(p | beam.Create([10**9]) | beam.ParDo(Numbers()), equal_to([]))
 
 
 def test_states_and_timers_of_a_window(host: str) -> None:

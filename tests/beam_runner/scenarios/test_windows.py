@@ -51,8 +51,7 @@ class Shifts(window.NonMergingWindowFn):
     """Each element in the shift of its team: two that end together are two windows."""
 
     def assign(self, context: Any) -> list[Shift]:
-        end = (context.timestamp.micros // 10_000_000 + 1) * 10
-        return [Shift(end, context.element[1])]
+        return [Shift((context.timestamp.micros // 10_000_000 + 1) * 10, context.element[1])]
 
     def get_window_coder(self) -> ShiftCoder:
         return ShiftCoder()

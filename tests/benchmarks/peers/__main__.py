@@ -7,7 +7,6 @@ files. Its sessions are compared with a plain computation before a time is print
 Exit status: 1 if results differ.
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from tests.benchmarks.peers.engines import PEERS, Peer
 from tests.benchmarks.peers.events import Disordered, Sources, exact_sessions
 from tests.benchmarks.peers.trials import Took, trial
 from tests.judges.building import NotHere, cache_folder
+from tests.support.commands import command_parser
 from tests.support.latest import Latest
 
 LATEST: Final = Latest(
@@ -48,11 +48,7 @@ and writes Parquet, the others text. Flink waits up to a second for its last che
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.peers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("tests.benchmarks.peers", __doc__)
     parser.add_argument("--events", type=int, default=500_000, metavar="N")
     parser.add_argument("--batch", type=int, default=100_000, metavar="N", help="of a micro-batch")
     parser.add_argument("--keys", type=int, default=10_000, metavar="N")
@@ -78,8 +74,7 @@ def time_peers(
             load = os.getloadavg()[0]
             try:
                 command = peer.command(cache)
-                source = getattr(sources, peer.source)
-                took = trial(peer.title, command, source, exact, runs)
+                took = trial(peer.title, command, getattr(sources, peer.source), exact, runs)
             except NotHere as reason:
                 print(f"{peer.name}: left out, {reason}", flush=True)
             except Unequal as difference:

@@ -18,14 +18,7 @@ built. Raises `NotHere` if it cannot run on this machine."""
 
 @attrs.frozen
 class Peer:
-    """An engine that finds the sessions.
-
-    Attributes:
-        name: What it is called on the command line.
-        title: What it is called in tables.
-        source: Which of `Sources` it reads.
-        command: How it is started; source, a folder, the number of runs, gap and delay follow.
-    """
+    """An engine that finds the sessions."""
 
     name: str
     title: str

@@ -25,13 +25,7 @@ _COLUMNS: Final = ("key", "start", "end", "n", "s")
 
 @frozen
 class Disordered:
-    """Rows of keys drawn at random, out of order by three minutes.
-
-    Attributes:
-        events: How many.
-        batch: Rows of a micro-batch, where an engine has such.
-        keys: Distinct keys at most.
-    """
+    """Rows of keys drawn at random, out of order by three minutes."""
 
     events: int
     batch: int

@@ -63,10 +63,6 @@ def trial(
     Returns:
         What a process with a single run took, and what the second and later runs within one, in
         the medians.
-
-    Raises:
-        NotHere: It fails, or takes longer than an hour.
-        Unequal: The sessions of a run differ from the exact ones.
     """
     cold = [_process(title, command, source, exact, 1)[0] for _ in range(runs)]
     _, (_, *warm) = _process(title, command, source, exact, runs + 1)

@@ -13,38 +13,14 @@ from typing import Any
 import attrs
 import pytest
 
+import beamlike as bl
 from beamlike.errors import BeamlikeError
 from beamlike.model import calendar
-from beamlike.model.compatible import check_flatten
-from beamlike.model.report import report
-from beamlike.model.sessions import Sessions
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.trigger_base import continuation
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Delay,
-    Never,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    SlidingWindows,
-    WindowFn,
-    default_period,
-)
-from beamlike.model.windows import IntervalWindow, expiry
+from beamlike.model.windowfns import default_period
+from beamlike.model.windows import expiry
 from beamlike.testing import TestStream, TimestampedValue
 from tests.support.beam_python import loses_in_beam_python
 from tests.support.refusals import refusal
@@ -75,49 +51,49 @@ def by_id(jsons: Iterable[Json]) -> list[Any]:
 # -- reading ---------------------------------------------------------------------------------
 
 
-def read_window_fn(spelled: Json) -> WindowFn:
+def read_window_fn(spelled: Json) -> bl.WindowFn:
     given = dict(spelled)
     kind = given.pop("type")
-    kinds: dict[str, type[WindowFn]] = {
-        "global": GlobalWindows,
-        "fixed": FixedWindows,
-        "sliding": SlidingWindows,
-        "sessions": Sessions,
+    kinds: dict[str, type[bl.WindowFn]] = {
+        "global": bl.GlobalWindows,
+        "fixed": bl.FixedWindows,
+        "sliding": bl.SlidingWindows,
+        "sessions": bl.Sessions,
         "calendar_days": calendar.CalendarDays,
         "calendar_years": calendar.CalendarYears,
     }
     return kinds[kind](**{name.removesuffix("_ms"): value for name, value in given.items()})
 
 
-def read_trigger(spelled: Json) -> Trigger:
+def read_trigger(spelled: Json) -> bl.Trigger:
     match spelled:
         case {"type": "count", "n": count}:
-            return AfterCount(count)
+            return bl.AfterCount(count)
         case {"type": "processing_time", "transforms": transforms}:
-            return AfterProcessingTime(*map(read_transform, transforms))
+            return bl.AfterProcessingTime(*map(read_transform, transforms))
         case {"type": "after_watermark", **parts}:
-            return AfterWatermark(**{name: read_trigger(part) for name, part in parts.items()})
+            return bl.AfterWatermark(**{name: read_trigger(part) for name, part in parts.items()})
         case {"type": "repeat", "sub": sub}:
-            return Repeatedly(read_trigger(sub))
+            return bl.Repeatedly(read_trigger(sub))
         case {"type": "first", "subs": subs}:
-            return AfterFirst(*map(read_trigger, subs))
+            return bl.AfterFirst(*map(read_trigger, subs))
         case {"type": "each", "subs": subs}:
-            return AfterEach(*map(read_trigger, subs))
-    plain: dict[str, type[Trigger]] = {
-        "default": DefaultTrigger,
-        "never": Never,
-        "always": Always,
-        "synchronized_processing_time": AfterSynchronizedProcessingTime,
+            return bl.AfterEach(*map(read_trigger, subs))
+    plain: dict[str, type[bl.Trigger]] = {
+        "default": bl.DefaultTrigger,
+        "never": bl.Never,
+        "always": bl.Always,
+        "synchronized_processing_time": bl.AfterSynchronizedProcessingTime,
     }
     return plain[spelled["type"]]()
 
 
-def read_transform(spelled: Json) -> Delay | AlignTo:
+def read_transform(spelled: Json) -> bl.Delay | bl.AlignTo:
     match spelled:
         case {"delay_ms": delay}:
-            return Delay(delay)
+            return bl.Delay(delay)
         case {"align_period_ms": period, "align_offset_ms": offset}:
-            return AlignTo(period, offset)
+            return bl.AlignTo(period, offset)
     raise AssertionError(f"a transform that nobody reads: {spelled}")
 
 
@@ -139,21 +115,21 @@ def read_parts(spelled: Json) -> dict[str, Any]:
 
 
 @attrs.frozen
-class UserWindow(IntervalWindow):
+class UserWindow(bl.IntervalWindow):
     """A window with something in it that its bounds do not say."""
 
     user: str = ""
 
 
-class WindowsOfUsers(WindowFn):
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+class WindowsOfUsers(bl.WindowFn):
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
         return (UserWindow(timestamp, timestamp + 10, f"user of {value}"),)
 
 
 def perform(op: Json) -> Any:
     """Do what a row asks for. What it must not do raises."""
     op = dict(op)
-    start = WindowingStrategy.unwindowed()
+    start = bl.WindowingStrategy.unwindowed()
     match op.pop("kind"):
         case "window_then_gbk":
             bounded = op.pop("bounded")
@@ -171,11 +147,11 @@ def perform(op: Json) -> Any:
         case "flatten":
             window_fns = map(read_window_fn, op["windows"])
             triggers = map(read_trigger, op.get("triggers", [{"type": "default"}] * 2))
-            check_flatten(
-                [WindowingStrategy(*both) for both in zip(window_fns, triggers, strict=True)]
+            bl.check_flatten(
+                [bl.WindowingStrategy(*both) for both in zip(window_fns, triggers, strict=True)]
             )
         case "compatible_windows":
-            check_flatten([WindowingStrategy(read_window_fn(op[it])) for it in "ab"])
+            bl.check_flatten([bl.WindowingStrategy(read_window_fn(op[it])) for it in "ab"])
         case "construct_window":
             read_window_fn(op["window"])
         case "construct_trigger":
@@ -207,7 +183,7 @@ def test_what_beam_accepts_is_accepted(row: Json) -> None:
 
     wanted = read_parts(row.get("result", {}))
     if "accumulation" in wanted:
-        wanted["accumulation"] = AccumulationMode(wanted["accumulation"])
+        wanted["accumulation"] = bl.AccumulationMode(wanted["accumulation"])
     assert {part: getattr(strategy, part) for part in wanted} == wanted
 
 
@@ -220,7 +196,7 @@ def test_what_beam_refuses_is_refused(row: Json) -> None:
     assert row.get("error_contains", "") in refusal(BeamlikeError, lambda: perform(row["op"]))
 
 
-def in_beam_python(strategy: WindowingStrategy) -> bool:
+def in_beam_python(strategy: bl.WindowingStrategy) -> bool:
     """Beam Python's answer to ``may_lose_data``, which looks at every node of the trigger."""
     return loses_in_beam_python(strategy.trigger, strategy.allowed_lateness)
 
@@ -230,16 +206,16 @@ def test_beam_python_s_rule_about_losing_data(row: Json) -> None:
     assert row["sdk"] == "python"
     parts = read_parts({name: value for name, value in row["op"].items() if name != "kind"})
 
-    assert in_beam_python(WindowingStrategy(**parts)) is (row["expect"] == "error")
+    assert in_beam_python(bl.WindowingStrategy(**parts)) is (row["expect"] == "error")
 
 
 @pytest.mark.parametrize("row", by_id(LOSSES))
 def test_beamlike_refuses_what_loses_data_by_java_s_rule(row: Json) -> None:
     parts = read_parts({name: value for name, value in row["op"].items() if name != "kind"})
-    strategy = WindowingStrategy(**parts)
+    strategy = bl.WindowingStrategy(**parts)
     refused = row["expect"] == "error" or row["id"] in JAVA_DIFFERS
 
-    assert report(strategy).may_lose_data.answer is refused
+    assert bl.report(strategy).may_lose_data.answer is refused
     if refused:
         with pytest.raises(BeamlikeError, match=r"^Unsafe trigger: "):
             strategy.check_groupable()
@@ -290,10 +266,10 @@ def test_a_window_expires_at(row: Json) -> None:
     if start > END_OF_GLOBAL_WINDOW:
         # Java's window of an instant in the last day of time ends before it starts. Here that
         # instant belongs to the last window of five minutes, which has the same end.
-        (window,) = FixedWindows("5 minutes").assign(start)
+        (window,) = bl.FixedWindows("5 minutes").assign(start)
         assert window.end == end
     else:
-        window = IntervalWindow(start, end)
+        window = bl.IntervalWindow(start, end)
 
     assert expiry(window, row["allowed_lateness_ms"]) == row["result"]
 
@@ -301,13 +277,13 @@ def test_a_window_expires_at(row: Json) -> None:
 @pytest.mark.parametrize("row", of("sliding_default_period"), ids=lambda row: str(row["size_ms"]))
 def test_sliding_windows_start_by_default_every(row: Json) -> None:
     assert default_period(row["size_ms"]) == row["result"]
-    assert SlidingWindows(row["size_ms"]).period == row["result"]
+    assert bl.SlidingWindows(row["size_ms"]).period == row["result"]
 
 
 @pytest.mark.parametrize("row", of("side_input_window"), ids=lambda row: str(row["main_window"]))
 def test_an_element_looks_into_the_side_input_s_window(row: Json) -> None:
     window = side_input_window(
-        IntervalWindow(*row["main_window"]), read_window_fn(row["side_window"])
+        bl.IntervalWindow(*row["main_window"]), read_window_fn(row["side_window"])
     )
 
-    assert window == IntervalWindow(*row["result"])
+    assert window == bl.IntervalWindow(*row["result"])

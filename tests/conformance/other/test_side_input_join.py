@@ -17,10 +17,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.model.combine import Collect
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.windowfns import FixedWindows
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run
 
@@ -39,8 +36,8 @@ def test_every_row_is_a_bounded_left_join_of_ungrouped_entries_in_fixed_windows(
         assert (row["side"]["view"], row["expect_empty"]) == ("multimap_singleton", [])
 
 
-def read_window_fn(spelled: Json) -> FixedWindows:
-    return FixedWindows(spelled["size_ms"], spelled["offset_ms"])
+def read_window_fn(spelled: Json) -> bl.FixedWindows:
+    return bl.FixedWindows(spelled["size_ms"], spelled["offset_ms"])
 
 
 def arrivals(side: Json) -> Arrive:
@@ -57,7 +54,7 @@ def diagnosis(joined: tuple[str, Json | None]) -> list[str]:
 
 def grouped(row: Json) -> tuple[tuple[str, Element], ...]:
     """The panes of the side input's grouping, as elements of the join."""
-    grouping = Grouping(WindowingStrategy(read_window_fn(row["side"]["window"])), Collect())
+    grouping = Grouping(bl.WindowingStrategy(read_window_fn(row["side"]["window"])), Collect())
     run = run_in_memory(grouping, (arrivals(row["side"]), AdvanceWatermark(MAX_TIMESTAMP)))
     return tuple(
         (output.key, Element(Side(pane.value), pane.timestamp, pane.window))
@@ -169,8 +166,7 @@ def test_the_same_comes_out_of_a_look_up_of_bounded_dataframes(row: Json, spark:
     )
     for it in shown.collect():
         assert it.dropped is None
-        window = IntervalWindow(*it.millis[:2])
-        side_window = side_input_window(window, side_fn)
+        side_window = side_input_window(bl.IntervalWindow(*it.millis[:2]), side_fn)
         pane = it.pane.asDict()
         fields_of_row = {
             "key": it.plate,

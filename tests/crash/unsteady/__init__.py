@@ -21,11 +21,7 @@ def can_be_unsteady() -> bool:
 
 
 def unsteady(home: Path) -> Mapping[str, str]:
-    """Settings of a session under which one of so many operations on its checkpoints fails.
-
-    Args:
-        home: The folder for what is compiled.
-    """
+    """Settings of a session under which one of so many operations on its checkpoints fails."""
     return {**_used(home), "spark.hadoop.beamlike.crash.fails.one.in": str(FAILS_ONE_IN)}
 
 
@@ -45,8 +41,7 @@ def _used(home: Path) -> Mapping[str, str]:
     if not classes.exists():
         jars = Path(pyspark.__file__).with_name("jars") / "*"
         source = Path(__file__).with_name("Unsteady.java")
-        command = ["javac", "-d", str(classes), "-cp", str(jars), str(source)]
-        subprocess.run(command, check=True)
+        subprocess.run(["javac", "-d", str(classes), "-cp", str(jars), str(source)], check=True)
     return {
         "spark.driver.extraClassPath": str(classes),
         "spark.executor.extraClassPath": str(classes),

@@ -224,8 +224,7 @@ def test_no_attack_is_an_error_in_the_log(
         ):
             check(target, target.send(words))
         assert target.is_served()
-    errors = [log for log in caplog.records if log.levelno >= logging.ERROR]
-    assert errors == []
+    assert [log for log in caplog.records if log.levelno >= logging.ERROR] == []
 
 
 # -- many and slow --------------------------------------------------------------------------

@@ -182,9 +182,7 @@ def test_runs_that_ended_first_are_forgotten_first_and_those_that_run_never() ->
     assert [it["run"] for it in shown(history)] == ["e", "d", "c", "a"]
 
 
-def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_began_first() -> (
-    None
-):
+def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_began_first():
     history = History(queries=2)
     for run in ("began first", "ended first"):
         history.started("q", run, run, clock=0)

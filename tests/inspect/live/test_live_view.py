@@ -128,8 +128,7 @@ def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
         assert (reported.windows_open, reported.watermark) == (3, 1_577_845_200_000)  # 02:20
 
         rows = page.locator("#groupings tr").all()
-        shown = [row.locator("th, td").all_inner_texts() for row in rows]
-        assert shown == [
+        assert [row.locator("th, td").all_inner_texts() for row in rows] == [
             [
                 "hours",
                 "2020-01-01 02:20:00",

@@ -163,8 +163,7 @@ def test_of_many_parts_the_largest_have_names_and_the_others_are_one(shown: Open
     parts = {f"part {index}": 100 - index for index in range(7)}
     history = History()
     history.progressed(Progress.of(report(0, took=1_000, parts=parts)))
-    page = shown(history)
-    legend = page.locator("#charts figure", has_text="Time of a batch").locator("li")
+    legend = shown(history).locator("#charts figure", has_text="Time of a batch").locator("li")
     assert legend.all_inner_texts() == ["the rest", "part 0", "part 1", "part 2", "others"]
 
 

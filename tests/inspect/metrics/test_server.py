@@ -106,8 +106,7 @@ def test_the_name_of_this_machine_is_one_of_the_server_if_others_can_reach_it(
 
 
 def test_names_that_are_allowed_are_answered_in_any_case_and_with_any_port(serve: Serve) -> None:
-    names = ["Metrics.example.com", "*.cluster.internal"]
-    served = serve(host="0.0.0.0", allowed_hosts=names)
+    served = serve(host="0.0.0.0", allowed_hosts=["Metrics.example.com", "*.cluster.internal"])
     asked = {
         "metrics.example.com": 200,
         "METRICS.EXAMPLE.COM.:9400": 200,

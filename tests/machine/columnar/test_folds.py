@@ -25,26 +25,7 @@ from beamlike.machine.columnar.folds import (
     fold_of,
     values_array,
 )
-from beamlike.model.combine import (
-    ApproxDistinct,
-    ApproxQuantiles,
-    Collect,
-    CollectByTimestamp,
-    CollectSet,
-    CombineFn,
-    Count,
-    CountDistinct,
-    CountValues,
-    First,
-    Latest,
-    Max,
-    Mean,
-    Min,
-    Sample,
-    Sum,
-    Top,
-    TopBy,
-)
+from beamlike.model import combine
 from tests.support.examples import examples
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -85,7 +66,7 @@ ORDERED = [kind for kind in VALUES if not pa.types.is_nested(kind) and kind != p
 class Case:
     """A function over values of some types, and the type of what it gives."""
 
-    fn: CombineFn
+    fn: combine.CombineFn
     kinds: tuple[pa.DataType, ...]
     result: pa.DataType
 
@@ -94,59 +75,63 @@ class Case:
 
 
 def each(
-    fn: CombineFn, kinds: Sequence[pa.DataType], result: Callable[[Any], Any] = lambda kind: kind
+    fn: combine.CombineFn,
+    kinds: Sequence[pa.DataType],
+    result: Callable[[Any], Any] = lambda kind: kind,
 ) -> list[Case]:
     return [Case(fn, (kind,), result(kind)) for kind in kinds]
 
 
 OVER_COLUMNS = {
     "counts": [
-        Case(Count(), (), pa.int64()),
-        *each(CountValues(), list(VALUES), lambda kind: pa.int64()),
+        Case(combine.Count(), (), pa.int64()),
+        *each(combine.CountValues(), list(VALUES), lambda kind: pa.int64()),
     ],
     "sums and means": [
-        *each(Sum(), [pa.int64(), pa.float64(), MONEY]),
-        Case(Sum(), (PRICE,), MONEY),
-        Case(Mean(), (pa.float64(),), pa.float64()),
+        *each(combine.Sum(), [pa.int64(), pa.float64(), MONEY]),
+        Case(combine.Sum(), (PRICE,), MONEY),
+        Case(combine.Mean(), (pa.float64(),), pa.float64()),
     ],
-    "extremes": [*each(Min(), ORDERED), *each(Max(), ORDERED)],
+    "extremes": [*each(combine.Min(), ORDERED), *each(combine.Max(), ORDERED)],
     "first and last": [
         case
         for keep in (True, False)
-        for fn in (First(keep), Latest(keep))
+        for fn in (combine.First(keep), combine.Latest(keep))
         for case in each(fn, list(VALUES))
     ],
     "lists": [
-        case for keep in (True, False) for case in each(Collect(keep), list(VALUES), pa.list_)
+        case
+        for keep in (True, False)
+        for case in each(combine.Collect(keep), list(VALUES), pa.list_)
     ],
     "distinct": [
-        *each(CollectSet(), ORDERED, pa.list_),
-        *each(CountDistinct(), ORDERED, lambda kind: pa.int64()),
+        *each(combine.CollectSet(), ORDERED, pa.list_),
+        *each(combine.CountDistinct(), ORDERED, lambda kind: pa.int64()),
     ],
 }
 
 PLACES = pa.list_(POINT)
 BY_WINDOW = {
     "sums and means": [
-        Case(Sum(), (pa.int32(),), pa.int64()),
-        Case(Mean(), (pa.int64(),), pa.float64()),
-        *each(Min(), [pa.null()]),
+        Case(combine.Sum(), (pa.int32(),), pa.int64()),
+        Case(combine.Mean(), (pa.int64(),), pa.float64()),
+        *each(combine.Min(), [pa.null()]),
     ],
     "lists": [
-        *each(CollectByTimestamp(), [pa.string(), POINT], pa.list_),
-        *each(Top(2), ORDERED, pa.list_),
-        *each(Top(2, smallest=True), ORDERED, pa.list_),
-        Case(TopBy(2), (POINT, pa.float64()), PLACES),
-        Case(TopBy(1, smallest=True), (POINT, pa.int64()), PLACES),
-        *each(Sample(2, keep_nulls=False), list(VALUES), pa.list_),
+        *each(combine.CollectByTimestamp(), [pa.string(), POINT], pa.list_),
+        *each(combine.Top(2), ORDERED, pa.list_),
+        *each(combine.Top(2, smallest=True), ORDERED, pa.list_),
+        Case(combine.TopBy(2), (POINT, pa.float64()), PLACES),
+        Case(combine.TopBy(1, smallest=True), (POINT, pa.int64()), PLACES),
+        *each(combine.Sample(2, keep_nulls=False), list(VALUES), pa.list_),
     ],
     "distinct": [
-        *each(CollectSet(), [TAGS, POINT, pa.null()], pa.list_),
-        *each(CountDistinct(), [TAGS, POINT, pa.null()], lambda kind: pa.int64()),
+        *each(combine.CollectSet(), [TAGS, POINT, pa.null()], pa.list_),
+        *each(combine.CountDistinct(), [TAGS, POINT, pa.null()], lambda kind: pa.int64()),
     ],
     "sketches": [
-        *each(ApproxQuantiles(3), [pa.float64()], lambda kind: pa.list_(kind)),
-        *each(ApproxDistinct(), list(VALUES), lambda kind: pa.int64()),
+        *each(combine.ApproxQuantiles(3), [pa.float64()], lambda kind: pa.list_(kind)),
+        *each(combine.ApproxDistinct(), list(VALUES), lambda kind: pa.int64()),
     ],
 }
 

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import pytest
 
+import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, fold_of
@@ -15,26 +16,15 @@ from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted, Pane
 from beamlike.model import triggers
 from beamlike.model.combine import Collect, Count
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterCount,
-    AfterEach,
-    AfterProcessingTime,
-    AfterWatermark,
-    OrFinally,
-    Repeatedly,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.columnar import run_in_columns, unlike_memory
 from tests.support.refusals import refusal
 
-FULL = AfterWatermark(AfterProcessingTime(2), AfterCount(1))
+FULL = bl.AfterWatermark(bl.AfterProcessingTime(2), bl.AfterCount(1))
 END = AdvanceWatermark(MAX_TIMESTAMP)
 
 
@@ -50,7 +40,7 @@ def arrive(*times: int, key: str = "k") -> Arrive:
 
 
 def lifted(*times: int, window: tuple[int, int], judged: bool = True) -> tuple[str, Lifted]:
-    return "k", Lifted(times, len(times), IntervalWindow(*window), max(times), judged)
+    return "k", Lifted(times, len(times), bl.IntervalWindow(*window), max(times), judged)
 
 
 # -- elements that come with a window --------------------------------------------------------
@@ -61,7 +51,7 @@ def with_windows(dice: Random, script: Script) -> Script:
         if dice.randrange(3) == 0:
             return element
         start = element.timestamp - dice.randint(0, 5)
-        return attrs.evolve(element, window=IntervalWindow(start, start + dice.randint(1, 30)))
+        return attrs.evolve(element, window=bl.IntervalWindow(start, start + dice.randint(1, 30)))
 
     return tuple(
         Arrive(tuple((key, given(element)) for key, element in step.elements))
@@ -90,7 +80,7 @@ def combined(dice: Random, step: ScriptStep) -> ScriptStep:
     items = []
     for key, element in step.elements:
         at, count = element.timestamp, dice.randint(1, 3)
-        window = IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
+        window = bl.IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
         flags = dice.random() < 0.5, dice.random() < 0.5
         items.append((key, Lifted((element.value,) * count, count, window, at, *flags)))
     return Arrive(tuple(items))
@@ -109,7 +99,7 @@ def test_elements_that_were_combined_before_count_one_by_one(seed: int) -> None:
 
 
 def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> None:
-    strategy = WindowingStrategy(FixedWindows(10), timestamp_combiner="latest")
+    strategy = bl.WindowingStrategy(bl.FixedWindows(10), timestamp_combiner="latest")
     with pytest.raises(WindowingError) as refused:
         run_in_columns(strategy, (Arrive((lifted(1, 2, window=(0, 10)),)),), Collect())
     assert str(refused.value) == (
@@ -120,7 +110,7 @@ def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> No
 
 
 def test_a_window_that_is_past_its_expiry_takes_nothing_in_and_keeps_what_it_has() -> None:
-    strategy = WindowingStrategy(Sessions(10), AfterCount(9))
+    strategy = bl.WindowingStrategy(bl.Sessions(10), bl.AfterCount(9))
     first, second = lifted(0, 1, window=(0, 11)), lifted(5, window=(5, 15))
     script = AdvanceWatermark(40), Arrive((first,)), Arrive((second,)), AdvanceWatermark(41)
 
@@ -134,17 +124,17 @@ def test_a_window_that_is_past_its_expiry_takes_nothing_in_and_keeps_what_it_has
 # -- the ends of time ------------------------------------------------------------------------
 
 EDGES = (MIN_TIMESTAMP, MIN_TIMESTAMP + 1, 0, END_OF_GLOBAL_WINDOW - 1, END_OF_GLOBAL_WINDOW)
-FNS = (FixedWindows(10), SlidingWindows(10, 4), GlobalWindows(), Sessions(10))
-TOUCHING = Sessions(10, merge_touching=True)
+FNS = (bl.FixedWindows(10), bl.SlidingWindows(10, 4), bl.GlobalWindows(), bl.Sessions(10))
+TOUCHING = bl.Sessions(10, merge_touching=True)
 
 
-@pytest.mark.parametrize("window_fn", [*FNS, Sessions(10, max_duration=15), TOUCHING], ids=str)
+@pytest.mark.parametrize("window_fn", [*FNS, bl.Sessions(10, max_duration=15), TOUCHING], ids=str)
 @pytest.mark.parametrize("late_check", ["assigned", "element", "merged", "retain"])
 @pytest.mark.parametrize("lateness", [0, 20, MAX_TIMESTAMP])
 def test_the_whole_of_time_fits_into_one_bundle(
-    window_fn: WindowFn, late_check: str, lateness: int
+    window_fn: bl.WindowFn, late_check: str, lateness: int
 ) -> None:
-    strategy = WindowingStrategy(
+    strategy = bl.WindowingStrategy(
         window_fn, FULL, "accumulating", lateness, "earliest", late_check=late_check
     )
     script = (
@@ -168,10 +158,10 @@ def test_the_whole_of_time_fits_into_one_bundle(
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
 @pytest.mark.parametrize("window_fn", FNS, ids=str)
 def test_empty_bundles_and_keys_without_windows_change_nothing(
-    window_fn: WindowFn, accumulation: str
+    window_fn: bl.WindowFn, accumulation: str
 ) -> None:
-    trigger = AfterEach(AfterCount(2), Repeatedly(AfterProcessingTime(1)))
-    strategy = WindowingStrategy(window_fn, trigger, accumulation)
+    trigger = bl.AfterEach(bl.AfterCount(2), bl.Repeatedly(bl.AfterProcessingTime(1)))
+    strategy = bl.WindowingStrategy(window_fn, trigger, accumulation)
     for keys in (0, 3):
         machine = ColumnarGrouping(strategy, COUNT)
         state = machine.start(keys, MIN_TIMESTAMP, 0)
@@ -192,7 +182,7 @@ COUNT: list[Fold] = [fold_of(Count(), ())]
 
 
 def test_keys_that_no_clock_move_concerned_catch_up() -> None:
-    machine = ColumnarGrouping(WindowingStrategy(FixedWindows(10), AfterCount(5)), COUNT)
+    machine = ColumnarGrouping(bl.WindowingStrategy(bl.FixedWindows(10), bl.AfterCount(5)), COUNT)
     state = machine.start(2, 0, 0)
     bundle = Arrivals(np.array([1]), np.array([25]), (None,))
     state, _, _ = machine.add(state, bundle)
@@ -219,7 +209,7 @@ def test_bounded_sessions_are_cut_where_the_reference_cuts_them(seed: int) -> No
             "max_elements": dice.choice([None, 1, 2, dice.randint(3, 9)]),
             "merge_touching": dice.choice([False, True]),
         }
-        strategy = any_strategy(dice, window_fn=Sessions(gap, **bounds))
+        strategy = any_strategy(dice, window_fn=bl.Sessions(gap, **bounds))
         spread = dice.choice([20, 100])
         bundles = [[dice.randrange(spread) for _ in range(30)] for _ in range(4)]
         script = (
@@ -239,7 +229,9 @@ def test_sessions_merge_that_only_one_between_them_kept_apart() -> None:
 
     Then their trigger is asked too: together they have elements enough.
     """
-    strategy = WindowingStrategy(Sessions(10, max_elements=3), AfterCount(3), "accumulating", 99)
+    strategy = bl.WindowingStrategy(
+        bl.Sessions(10, max_elements=3), bl.AfterCount(3), "accumulating", 99
+    )
     script = arrive(0, 0, 2, 2, 2, 4), arrive(50), END
 
     assert unlike_memory(strategy, script, Collect()) == []
@@ -250,7 +242,7 @@ def test_sessions_merge_that_only_one_between_them_kept_apart() -> None:
 
 
 def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
-    strategy = WindowingStrategy(Sessions(10, max_duration=25), FULL, "accumulating", 5)
+    strategy = bl.WindowingStrategy(bl.Sessions(10, max_duration=25), FULL, "accumulating", 5)
     script = (
         arrive(0, 8, 15, 24, 33, 40),
         AdvanceWatermark(22),
@@ -269,7 +261,7 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
 # -- names of sessions -----------------------------------------------------------------------
 
 
-def names_in(strategy: WindowingStrategy, script: Script) -> list[str]:
+def names_in(strategy: bl.WindowingStrategy, script: Script) -> list[str]:
     """Each pane with its session, if both machines say the same."""
     assert unlike_memory(strategy, script, Collect()) == []
     effects = (output.effect for output in run_in_columns(strategy, script, Collect()).outputs)
@@ -283,8 +275,8 @@ def spelled(window: Window | None) -> str:
 
 
 def test_a_session_that_begins_like_one_that_stands_has_another_name() -> None:
-    closes = AfterEach(AfterCount(1), AfterCount(1))
-    strategy = WindowingStrategy(Sessions(10), closes, "retracting", 50)
+    closes = bl.AfterEach(bl.AfterCount(1), bl.AfterCount(1))
+    strategy = bl.WindowingStrategy(bl.Sessions(10), closes, "retracting", 50)
 
     assert names_in(strategy, (arrive(0), arrive(5), arrive(0))) == [
         "[0,10) of [0,10)",
@@ -294,11 +286,11 @@ def test_a_session_that_begins_like_one_that_stands_has_another_name() -> None:
     ]
 
 
-AT_THREE = OrFinally(Repeatedly(AfterCount(2)), AfterCount(3))
+AT_THREE = bl.OrFinally(bl.Repeatedly(bl.AfterCount(2)), bl.AfterCount(3))
 
 
 def test_a_name_is_taken_until_its_session_expires() -> None:
-    strategy = WindowingStrategy(Sessions(10), AT_THREE, "retracting")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), AT_THREE, "retracting")
 
     assert names_in(strategy, (arrive(0, 0), arrive(5), arrive(0), END)) == [
         "[0,10) of [0,10)",
@@ -309,7 +301,7 @@ def test_a_name_is_taken_until_its_session_expires() -> None:
 
 
 def test_a_name_is_free_when_its_session_expires_a_moment_before() -> None:
-    strategy = WindowingStrategy(Sessions(10), AT_THREE, "retracting")
+    strategy = bl.WindowingStrategy(bl.Sessions(10), AT_THREE, "retracting")
 
     assert names_in(strategy, (arrive(0, 0), arrive(-5), arrive(0), END)) == [
         "[0,10) of [0,10)",
@@ -327,9 +319,9 @@ def test_sessions_that_often_begin_alike_have_the_names_that_the_reference_gives
         longest = dice.choice([None, gap, gap + dice.randint(1, 9)])
         strategy = any_strategy(
             dice,
-            window_fn=Sessions(gap, max_duration=longest),
+            window_fn=bl.Sessions(gap, max_duration=longest),
             trigger=dice.choice(OFTEN),
-            accumulation=AccumulationMode.RETRACTING,
+            accumulation=bl.AccumulationMode.RETRACTING,
         )
         script: list[ScriptStep] = []
         for watermark in range(0, 40, 2):
@@ -340,11 +332,11 @@ def test_sessions_that_often_begin_alike_have_the_names_that_the_reference_gives
 
 
 OFTEN = (
-    AfterEach(AfterCount(1), AfterCount(1)),
-    AfterEach(AfterCount(1), AfterCount(1), AfterCount(2)),
-    Repeatedly(AfterCount(1)),
-    AfterWatermark(AfterCount(1)),
-    AfterWatermark(AfterProcessingTime(1), AfterCount(2)),
+    bl.AfterEach(bl.AfterCount(1), bl.AfterCount(1)),
+    bl.AfterEach(bl.AfterCount(1), bl.AfterCount(1), bl.AfterCount(2)),
+    bl.Repeatedly(bl.AfterCount(1)),
+    bl.AfterWatermark(bl.AfterCount(1)),
+    bl.AfterWatermark(bl.AfterProcessingTime(1), bl.AfterCount(2)),
 )
 
 
@@ -355,7 +347,7 @@ def gap_of(value: int) -> int:
     return value
 
 
-class Mine(FixedWindows):
+class Mine(bl.FixedWindows):
     """Somebody's own, although it looks like one of beamlike's."""
 
 
@@ -368,21 +360,21 @@ class MyTrigger(triggers.Trigger):
     ("strategy", "reason"),
     [
         (
-            WindowingStrategy(Sessions(gap_of)),
+            bl.WindowingStrategy(bl.Sessions(gap_of)),
             "the gap of Sessions(gap_of) is a function of yours, which is called for one element "
             "at a time",
         ),
         (
-            WindowingStrategy(Mine(10)),
+            bl.WindowingStrategy(Mine(10)),
             "FixedWindows(10ms) calls a function of yours, Mine, for one element at a time",
         ),
         (
-            WindowingStrategy(FixedWindows(10), Repeatedly(MyTrigger())),
+            bl.WindowingStrategy(bl.FixedWindows(10), bl.Repeatedly(MyTrigger())),
             "MyTrigger() is a trigger of yours, and only beamlike's run over columns",
         ),
     ],
 )
 def test_what_calls_for_a_function_of_the_users_is_refused(
-    strategy: WindowingStrategy, reason: str
+    strategy: bl.WindowingStrategy, reason: str
 ) -> None:
     assert refusal(UnsupportedError, lambda: ColumnarGrouping(strategy, COUNT)) == reason

@@ -117,8 +117,7 @@ def test_shards_and_their_names(
 def test_the_names_of_the_files_come_out(host: str, tmp_path: Path) -> None:
     with TestPipeline(host) as p:
         names = p | beam.Create([1, 2, 3]) | WriteToText(f"{tmp_path}/out", num_shards=2)
-        expected = [f"{tmp_path}/out-0000{at}-of-00002" for at in (0, 1)]
-        assert_that(names, equal_to(expected))
+        assert_that(names, equal_to([f"{tmp_path}/out-0000{at}-of-00002" for at in (0, 1)]))
 
 
 @HOSTS

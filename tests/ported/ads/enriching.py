@@ -43,8 +43,7 @@ def enrich_by_publication(
     """Screens with their publication, and those without one."""
     by_publication = screens.with_global_window(EACH).key_by(lambda it: it.publication_id)
     by_id = publications.with_global_window(EACH).key_by(lambda it: it.id)
-    joined = by_publication.cogroup(by_id).apply_per_key(LookupCache(HOUR)).values()
-    return _divided(joined)
+    return _divided(by_publication.cogroup(by_id).apply_per_key(LookupCache(HOUR)).values())
 
 
 def enrich_by_screen(

@@ -6,14 +6,8 @@ from typing import Any, TypeVar
 
 from beamlike.beam import DoFn
 from beamlike.beam.coders import PickleCoder
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import (
-    BagStateSpec,
-    CombiningValueStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-)
 from beamlike.beam.transforms.window import TimestampedValue
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, Duration, Timestamp
 
@@ -28,11 +22,11 @@ class LookupCache(DoFn[Any, Any]):
     watermark behind waits with them.
     """
 
-    KEY = ReadModifyWriteStateSpec("key", PickleCoder())
-    VALUES = BagStateSpec("values", PickleCoder())
-    LOOKUP = ReadModifyWriteStateSpec("lookup", PickleCoder())
-    LATEST = CombiningValueStateSpec("latest", PickleCoder(), max)
-    GC = TimerSpec("gc", TimeDomain.WATERMARK)
+    KEY = userstate.ReadModifyWriteStateSpec("key", PickleCoder())
+    VALUES = userstate.BagStateSpec("values", PickleCoder())
+    LOOKUP = userstate.ReadModifyWriteStateSpec("lookup", PickleCoder())
+    LATEST = userstate.CombiningValueStateSpec("latest", PickleCoder(), max)
+    GC = userstate.TimerSpec("gc", TimeDomain.WATERMARK)
 
     def __init__(self, time_to_live: Duration) -> None:
         self.time_to_live = time_to_live
@@ -64,7 +58,7 @@ class LookupCache(DoFn[Any, Any]):
         seen = latest.read()
         gc.set(min(seen + self.time_to_live, MAX_TIMESTAMP), output_timestamp=seen)
 
-    @on_timer(GC)
+    @userstate.on_timer(GC)
     def on_gc(
         self,
         timestamp: Any = DoFn.TimestampParam,
@@ -94,9 +88,9 @@ def _joined(timestamp: Timestamp, key: Any, values: Iterable[Any], lookup: Any) 
 class Repeat(DoFn[Any, Any]):
     """Repeats the latest value of a key, until none has come for the time to live."""
 
-    CACHE = ReadModifyWriteStateSpec("cache", PickleCoder())
-    LAST_SEEN = ReadModifyWriteStateSpec("last seen", PickleCoder())
-    INTERVAL = TimerSpec("interval", TimeDomain.WATERMARK)
+    CACHE = userstate.ReadModifyWriteStateSpec("cache", PickleCoder())
+    LAST_SEEN = userstate.ReadModifyWriteStateSpec("last seen", PickleCoder())
+    INTERVAL = userstate.TimerSpec("interval", TimeDomain.WATERMARK)
 
     def __init__(self, interval: Duration, time_to_live: Duration) -> None:
         self.interval, self.time_to_live = interval, time_to_live
@@ -115,7 +109,7 @@ class Repeat(DoFn[Any, Any]):
         cache.write(element)
         last_seen.write(timestamp)
 
-    @on_timer(INTERVAL)
+    @userstate.on_timer(INTERVAL)
     def on_interval(
         self,
         timestamp: Any = DoFn.TimestampParam,

@@ -5,20 +5,8 @@ from datetime import date
 
 from beamlike import AfterWatermark, Repeatedly
 from beamlike.scio import ScioContext, WindowOptions
-from toll.booth import (
-    aggregate_and_encode_booth_diagnostic,
-    calculate_stats_in_fixed_window,
-    decode_entry_record,
-    decode_exit_record,
-    encode_stats_record,
-)
+from toll import booth, vehicle
 from toll.registration import decode_registration_record
-from toll.vehicle import (
-    calculate_expired_with_temporal_join,
-    calculate_times_in_session_window,
-    encode_expired_record,
-    encode_times_record,
-)
 
 ONE_HOUR = "1 hour"
 ONE_DAY = "1 day"
@@ -34,32 +22,34 @@ DEFAULT_WINDOW_OPTIONS = WindowOptions(
 
 def toll_batch_job(sc: ScioContext, args: Mapping[str, str]) -> None:
     effective_date = date.fromisoformat(args["effectiveDate"])
-    entries = decode_entry_record(sc.read("entry-table"))
-    exits = decode_exit_record(sc.read("exit-table"))
+    entries = booth.decode_entry_record(sc.read("entry-table"))
+    exits = booth.decode_exit_record(sc.read("exit-table"))
     registrations = decode_registration_record(
         sc.read("vehicle-registration-table"), effective_date
     )
 
     for name, duration in (("hourly", ONE_HOUR), ("daily", ONE_DAY)):
-        stats = calculate_stats_in_fixed_window(entries, duration, DEFAULT_WINDOW_OPTIONS)
-        encode_stats_record(stats).save_as(f"entry-stats-{name}-table")
+        stats = booth.calculate_stats_in_fixed_window(entries, duration, DEFAULT_WINDOW_OPTIONS)
+        booth.encode_stats_record(stats).save_as(f"entry-stats-{name}-table")
 
-    times, times_diagnostic = calculate_times_in_session_window(
+    times, times_diagnostic = vehicle.calculate_times_in_session_window(
         entries, exits, ONE_HOUR, DEFAULT_WINDOW_OPTIONS
     )
-    encode_times_record(times).save_as("total-vehicle-times-one-hour-gap-table")
-    aggregate_and_encode_booth_diagnostic(
+    vehicle.encode_times_record(times).save_as("total-vehicle-times-one-hour-gap-table")
+    booth.aggregate_and_encode_booth_diagnostic(
         times_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS
     ).save_as("total-vehicle-times-diagnostic-one-hour-gap-table")
 
-    vehicles, vehicles_diagnostic = calculate_expired_with_temporal_join(
+    vehicles, vehicles_diagnostic = vehicle.calculate_expired_with_temporal_join(
         entries,
         registrations,
         left_window_duration=ONE_DAY,
         right_window_duration=TWO_DAYS,
         window_options=DEFAULT_WINDOW_OPTIONS,
     )
-    encode_expired_record(vehicles).save_as("vehicles-with-expired-registration-daily-table")
-    aggregate_and_encode_booth_diagnostic(
+    vehicle.encode_expired_record(vehicles).save_as(
+        "vehicles-with-expired-registration-daily-table"
+    )
+    booth.aggregate_and_encode_booth_diagnostic(
         vehicles_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS
     ).save_as("vehicles-with-expired-registration-diagnostic-daily-table")

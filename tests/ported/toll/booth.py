@@ -63,28 +63,19 @@ ENTRY_DLQ_COUNTER = Metrics.counter("TollBoothEntry", "dlq")
 def decode_entry_message(
     messages: SCollection[Message[EntryPayload]],
 ) -> tuple[SCollection[TollBoothEntry], SCollection[DeadLetter[EntryPayload]]]:
-    return partition(messages.map(decoding(_entry_of, ENTRY_DLQ_COUNTER)))
+    return partition(messages.map(decoding(entry_of, ENTRY_DLQ_COUNTER)))
 
 
 def decode_entry_record(records: SCollection[EntryRecord]) -> SCollection[TollBoothEntry]:
-    return records.map(_entry_from_record).timestamp_by(lambda entry: entry.entry_time)
+    return records.map(entry_of).timestamp_by(lambda entry: entry.entry_time)
 
 
-def _entry_of(payload: EntryPayload, attributes: Any) -> TollBoothEntry:
+def entry_of(said: EntryPayload | EntryRecord, attributes: Any = None) -> TollBoothEntry:
     return TollBoothEntry(
-        id=TollBoothId(payload.id),
-        entry_time=parse(payload.entry_time),
-        license_plate=LicensePlate(payload.license_plate),
-        toll=Decimal(payload.toll),
-    )
-
-
-def _entry_from_record(record: EntryRecord) -> TollBoothEntry:
-    return TollBoothEntry(
-        id=TollBoothId(record.id),
-        entry_time=record.entry_time,
-        license_plate=LicensePlate(record.license_plate),
-        toll=record.toll,
+        id=TollBoothId(said.id),
+        entry_time=parse(said.entry_time),
+        license_plate=LicensePlate(said.license_plate),
+        toll=Decimal(said.toll),
     )
 
 
@@ -119,26 +110,18 @@ EXIT_DLQ_COUNTER = Metrics.counter("TollBoothExit", "dlq")
 def decode_exit_message(
     messages: SCollection[Message[ExitPayload]],
 ) -> tuple[SCollection[TollBoothExit], SCollection[DeadLetter[ExitPayload]]]:
-    return partition(messages.map(decoding(_exit_of, EXIT_DLQ_COUNTER)))
+    return partition(messages.map(decoding(exit_of, EXIT_DLQ_COUNTER)))
 
 
 def decode_exit_record(records: SCollection[ExitRecord]) -> SCollection[TollBoothExit]:
-    return records.map(_exit_from_record).timestamp_by(lambda booth_exit: booth_exit.exit_time)
+    return records.map(exit_of).timestamp_by(lambda booth_exit: booth_exit.exit_time)
 
 
-def _exit_of(payload: ExitPayload, attributes: Any) -> TollBoothExit:
+def exit_of(said: ExitPayload | ExitRecord, attributes: Any = None) -> TollBoothExit:
     return TollBoothExit(
-        id=TollBoothId(payload.id),
-        exit_time=parse(payload.exit_time),
-        license_plate=LicensePlate(payload.license_plate),
-    )
-
-
-def _exit_from_record(record: ExitRecord) -> TollBoothExit:
-    return TollBoothExit(
-        id=TollBoothId(record.id),
-        exit_time=record.exit_time,
-        license_plate=LicensePlate(record.license_plate),
+        id=TollBoothId(said.id),
+        exit_time=parse(said.exit_time),
+        license_plate=LicensePlate(said.license_plate),
     )
 
 
@@ -185,14 +168,8 @@ def calculate_stats_in_fixed_window(
 
 def encode_stats_record(stats: SCollection[TollBoothStats]) -> SCollection[StatsRecord]:
     def record(toll_booth_stats: TollBoothStats, timestamp: int) -> StatsRecord:
-        return StatsRecord(
-            created_at=instant(timestamp),
-            id=toll_booth_stats.id.id,
-            count=toll_booth_stats.count,
-            total_toll=toll_booth_stats.total_toll,
-            first_entry_time=toll_booth_stats.first_entry_time,
-            last_entry_time=toll_booth_stats.last_entry_time,
-        )
+        plain = vars(toll_booth_stats) | {"id": toll_booth_stats.id.id}
+        return StatsRecord(created_at=instant(timestamp), **plain)
 
     return map_with_timestamp(stats, record)
 

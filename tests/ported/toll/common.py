@@ -19,9 +19,9 @@ def instant(milliseconds: int) -> datetime:
     return EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def parse(text: str) -> datetime:
+def parse(time: str | datetime) -> datetime:
     """``"2014-09-10T12:01:00Z"`` as a time."""
-    return datetime.fromisoformat(text)
+    return datetime.fromisoformat(time) if isinstance(time, str) else time
 
 
 def written(time: datetime) -> str:

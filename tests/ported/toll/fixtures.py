@@ -4,22 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from toll.booth import (
-    ENTRY_TIMESTAMP,
-    EXIT_TIMESTAMP,
-    BoothDiagnosticRecord,
-    EntryPayload,
-    EntryRecord,
-    ExitPayload,
-    ExitRecord,
-    LicensePlate,
-    StatsRecord,
-    TollBoothDiagnostic,
-    TollBoothEntry,
-    TollBoothExit,
-    TollBoothId,
-    TollBoothStats,
-)
+from toll import booth, vehicle
 from toll.common import EPOCH, DeadLetter, DiagnosticRecord, Message, parse, written
 from toll.registration import (
     REGISTRATION_TIMESTAMP,
@@ -28,79 +13,57 @@ from toll.registration import (
     VehicleRegistration,
     VehicleRegistrationId,
 )
-from toll.vehicle import (
-    EXPIRED_TIMESTAMP,
-    ExpiredPayload,
-    ExpiredRecord,
-    TimesRecord,
-    TotalVehicleTimes,
-    VehiclesWithExpiredRegistration,
+
+any_toll_booth_diagnostic = booth.TollBoothDiagnostic(
+    booth.TollBoothId("1"), reason="any reason", count=1
+)
+any_toll_booth_diagnostic_record = booth.BoothDiagnosticRecord(
+    created_at=EPOCH, toll_booth_id="1", reason="any reason", count=1
 )
 
-any_toll_booth_diagnostic = TollBoothDiagnostic(TollBoothId("1"), reason="any reason", count=1)
-any_toll_booth_diagnostic_record = BoothDiagnosticRecord(
-    created_at=EPOCH,
-    toll_booth_id=any_toll_booth_diagnostic.toll_booth_id.id,
-    reason=any_toll_booth_diagnostic.reason,
-    count=any_toll_booth_diagnostic.count,
-)
-
-_entry_payload = EntryPayload(
+_entry_payload = booth.EntryPayload(
     id="1", entry_time="2014-09-10T12:01:00Z", license_plate="JNB 7001", toll="7"
 )
-any_toll_booth_entry_message = Message(_entry_payload, {ENTRY_TIMESTAMP: _entry_payload.entry_time})
+any_toll_booth_entry_message = Message(
+    _entry_payload, {booth.ENTRY_TIMESTAMP: _entry_payload.entry_time}
+)
 invalid_toll_booth_entry_message = replace(
     any_toll_booth_entry_message, payload=replace(_entry_payload, id="")
 )
 toll_booth_entry_decoding_error = DeadLetter(
     data=invalid_toll_booth_entry_message.payload, error="Toll booth id is empty"
 )
-any_toll_booth_entry_record = EntryRecord(
-    id=_entry_payload.id,
-    entry_time=parse(_entry_payload.entry_time),
-    license_plate=_entry_payload.license_plate,
-    toll=Decimal(_entry_payload.toll),
+any_toll_booth_entry_record = booth.EntryRecord(
+    "1", parse(_entry_payload.entry_time), license_plate="JNB 7001", toll=Decimal(7)
 )
-any_toll_booth_entry = TollBoothEntry(
-    id=TollBoothId(_entry_payload.id),
-    entry_time=parse(_entry_payload.entry_time),
-    toll=Decimal(_entry_payload.toll),
-    license_plate=LicensePlate(_entry_payload.license_plate),
-)
+any_toll_booth_entry = booth.entry_of(any_toll_booth_entry_record)
 
-_exit_payload = ExitPayload(id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001")
-any_toll_booth_exit_message = Message(_exit_payload, {EXIT_TIMESTAMP: _exit_payload.exit_time})
+_exit_payload = booth.ExitPayload(
+    id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001"
+)
+any_toll_booth_exit_message = Message(
+    _exit_payload, {booth.EXIT_TIMESTAMP: _exit_payload.exit_time}
+)
 invalid_toll_booth_exit_message = replace(
     any_toll_booth_exit_message, payload=replace(_exit_payload, id="")
 )
 toll_booth_exit_decoding_error = DeadLetter(
     data=invalid_toll_booth_exit_message.payload, error="Toll booth id is empty"
 )
-any_toll_booth_exit_record = ExitRecord(
-    id=_exit_payload.id,
-    exit_time=parse(_exit_payload.exit_time),
-    license_plate=_exit_payload.license_plate,
+any_toll_booth_exit_record = booth.ExitRecord(
+    "1", parse(_exit_payload.exit_time), license_plate="JNB 7001"
 )
-any_toll_booth_exit = TollBoothExit(
-    id=TollBoothId(_exit_payload.id),
-    exit_time=parse(_exit_payload.exit_time),
-    license_plate=LicensePlate(_exit_payload.license_plate),
-)
+any_toll_booth_exit = booth.exit_of(any_toll_booth_exit_record)
 
-any_toll_booth_stats = TollBoothStats(
-    id=TollBoothId("1"),
+any_toll_booth_stats = booth.TollBoothStats(
+    id=booth.TollBoothId("1"),
     total_toll=Decimal(7),
     count=1,
     first_entry_time=parse("2014-09-10T12:01:00.000Z"),
     last_entry_time=parse("2014-09-10T12:01:00.000Z"),
 )
-any_toll_booth_stats_record = StatsRecord(
-    created_at=EPOCH,
-    id=any_toll_booth_stats.id.id,
-    total_toll=any_toll_booth_stats.total_toll,
-    count=any_toll_booth_stats.count,
-    first_entry_time=any_toll_booth_stats.first_entry_time,
-    last_entry_time=any_toll_booth_stats.last_entry_time,
+any_toll_booth_stats_record = booth.StatsRecord(
+    created_at=EPOCH, **vars(any_toll_booth_stats) | {"id": "1"}
 )
 
 _registration_payload = RegistrationPayload(id="1", license_plate="JNB 7001", expired="1")
@@ -117,27 +80,27 @@ any_vehicle_registration_record = RegistrationRecord(id="2", license_plate="JNB 
 any_vehicle_registration_update = VehicleRegistration(
     id=VehicleRegistrationId(any_vehicle_registration_message.payload.id),
     registration_time=parse("2014-09-10T11:59:00Z"),  # before the entry
-    license_plate=LicensePlate("JNB 7001"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     expired=True,
 )
 any_vehicle_registration_history = VehicleRegistration(
     id=VehicleRegistrationId(any_vehicle_registration_record.id),
     registration_time=parse("2014-09-09T00:00:00.000Z"),  # the previous day
-    license_plate=LicensePlate("JNB 7001"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     expired=True,
 )
 
-any_total_vehicle_times = TotalVehicleTimes(
-    toll_booth_id=TollBoothId("1"),
-    license_plate=LicensePlate("JNB 7001"),
+any_total_vehicle_times = vehicle.TotalVehicleTimes(
+    toll_booth_id=booth.TollBoothId("1"),
+    license_plate=booth.LicensePlate("JNB 7001"),
     entry_time=parse("2014-09-10T12:01:00.000Z"),
     exit_time=parse("2014-09-10T12:03:00.000Z"),
     duration=timedelta(seconds=120),
 )
-any_total_vehicle_times_record = TimesRecord(
+any_total_vehicle_times_record = vehicle.TimesRecord(
     created_at=EPOCH,
-    toll_booth_id=any_total_vehicle_times.toll_booth_id.id,
-    license_plate=any_total_vehicle_times.license_plate.number,
+    toll_booth_id="1",
+    license_plate="JNB 7001",
     entry_time=any_total_vehicle_times.entry_time,
     exit_time=any_total_vehicle_times.exit_time,
     duration_seconds=120,
@@ -149,19 +112,19 @@ _REGISTRATION_ID = VehicleRegistrationId("1")
 
 def any_vehicle_with_expired_registration(
     id: VehicleRegistrationId = _REGISTRATION_ID,
-) -> VehiclesWithExpiredRegistration:
-    return VehiclesWithExpiredRegistration(
+) -> vehicle.VehiclesWithExpiredRegistration:
+    return vehicle.VehiclesWithExpiredRegistration(
         vehicle_registration_id=id,
-        license_plate=LicensePlate("JNB 7001"),
-        toll_booth_id=TollBoothId("1"),
+        license_plate=booth.LicensePlate("JNB 7001"),
+        toll_booth_id=booth.TollBoothId("1"),
         entry_time=parse(_EXPIRED_ENTRY_TIME),
     )
 
 
 def any_vehicle_with_expired_registration_record(
     created_at: datetime, id: str = "1"
-) -> ExpiredRecord:
-    return ExpiredRecord(
+) -> vehicle.ExpiredRecord:
+    return vehicle.ExpiredRecord(
         created_at=created_at,
         vehicle_registration_id=id,
         license_plate="JNB 7001",
@@ -172,15 +135,13 @@ def any_vehicle_with_expired_registration_record(
 
 def any_vehicle_with_expired_registration_message(
     created_at: datetime, id: str = "1"
-) -> Message[ExpiredPayload]:
-    payload = ExpiredPayload(
-        created_at=written(created_at),
-        vehicle_registration_id=id,
-        license_plate="JNB 7001",
-        toll_booth_id="1",
-        entry_time=_EXPIRED_ENTRY_TIME,
+) -> Message[vehicle.ExpiredPayload]:
+    times = {"created_at": written(created_at), "entry_time": _EXPIRED_ENTRY_TIME}
+    record = any_vehicle_with_expired_registration_record(created_at, id)
+    return Message(
+        vehicle.ExpiredPayload(**vars(record) | times),
+        {vehicle.EXPIRED_TIMESTAMP: written(created_at)},
     )
-    return Message(payload, {EXPIRED_TIMESTAMP: written(created_at)})
 
 
 entry_pubsub_dead_letter = DeadLetter(b"any entry payload", "any entry error")

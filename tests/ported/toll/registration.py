@@ -55,7 +55,8 @@ def decode_registration_message(
 def decode_registration_record(
     records: SCollection[RegistrationRecord], partition_date: date
 ) -> SCollection[VehicleRegistration]:
-    return records.map(lambda record: _from_record(record, partition_date)).timestamp_by(
+    midnight = datetime.combine(partition_date, time(tzinfo=UTC))
+    return records.map(lambda record: _registration_of(record, midnight)).timestamp_by(
         lambda registration: registration.registration_time
     )
 
@@ -67,20 +68,17 @@ def union_history_with_updates(
 
 
 def _of_payload(payload: RegistrationPayload, attributes: Mapping[str, str]) -> VehicleRegistration:
-    return VehicleRegistration(
-        id=VehicleRegistrationId(payload.id),
-        registration_time=parse(attributes[REGISTRATION_TIMESTAMP]),
-        license_plate=LicensePlate(payload.license_plate),
-        expired=_is_expired(int(payload.expired)),
-    )
+    return _registration_of(payload, parse(attributes[REGISTRATION_TIMESTAMP]))
 
 
-def _from_record(record: RegistrationRecord, partition_date: date) -> VehicleRegistration:
+def _registration_of(
+    said: RegistrationPayload | RegistrationRecord, registered: datetime
+) -> VehicleRegistration:
     return VehicleRegistration(
-        id=VehicleRegistrationId(record.id),
-        registration_time=datetime.combine(partition_date, time(tzinfo=UTC)),
-        license_plate=LicensePlate(record.license_plate),
-        expired=_is_expired(record.expired),
+        id=VehicleRegistrationId(said.id),
+        registration_time=registered,
+        license_plate=LicensePlate(said.license_plate),
+        expired=_is_expired(int(said.expired)),
     )
 
 

@@ -8,15 +8,7 @@ import attrs
 
 from beamlike import AfterCount, AfterFirst, AfterWatermark, Repeatedly
 from beamlike.scio import ScioContext, SCollection, WindowOptions
-from toll.booth import (
-    TollBoothEntry,
-    TollBoothExit,
-    aggregate_and_encode_booth_diagnostic,
-    calculate_stats_in_fixed_window,
-    decode_entry_message,
-    decode_exit_message,
-    encode_stats_record,
-)
+from toll import booth, vehicle
 from toll.common import Diagnostic, aggregate_and_encode_record, to_diagnostic
 from toll.registration import (
     VehicleRegistration,
@@ -25,13 +17,6 @@ from toll.registration import (
     union_history_with_updates,
 )
 from toll.syntax import context_union_in_global_window, partition
-from toll.vehicle import (
-    calculate_expired_with_temporal_join,
-    calculate_times_in_session_window,
-    encode_expired_message,
-    encode_expired_record,
-    encode_times_record,
-)
 
 TEN_MINUTES = "10 minutes"
 TWO_DAYS = "2 days"
@@ -49,8 +34,8 @@ DEAD_LETTER_WINDOW_OPTIONS = attrs.evolve(
 
 
 def toll_streaming_job(sc: ScioContext, args: Mapping[str, str]) -> None:
-    entries, entries_io_diagnostic = _decoded(sc, "entry", decode_entry_message)
-    exits, exits_io_diagnostic = _decoded(sc, "exit", decode_exit_message)
+    entries, entries_io_diagnostic = _decoded(sc, "entry", booth.decode_entry_message)
+    exits, exits_io_diagnostic = _decoded(sc, "exit", booth.decode_exit_message)
     updates, registrations_io_diagnostic = _decoded(
         sc, "vehicle-registration", decode_registration_message
     )
@@ -88,35 +73,35 @@ def _decoded(
     return decoded, to_diagnostic(unreadable, subscription)
 
 
-def _calculate_toll_booth_stats(entries: SCollection[TollBoothEntry]) -> None:
-    stats = calculate_stats_in_fixed_window(entries, TEN_MINUTES, STATS_WINDOW_OPTIONS)
-    encode_stats_record(stats).save_as("entry-stats-table")
+def _calculate_toll_booth_stats(entries: SCollection[booth.TollBoothEntry]) -> None:
+    stats = booth.calculate_stats_in_fixed_window(entries, TEN_MINUTES, STATS_WINDOW_OPTIONS)
+    booth.encode_stats_record(stats).save_as("entry-stats-table")
 
 
 def _calculate_total_vehicle_times(
-    entries: SCollection[TollBoothEntry], exits: SCollection[TollBoothExit]
+    entries: SCollection[booth.TollBoothEntry], exits: SCollection[booth.TollBoothExit]
 ) -> None:
-    times, diagnostic = calculate_times_in_session_window(
+    times, diagnostic = vehicle.calculate_times_in_session_window(
         entries, exits, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
     )
-    encode_times_record(times).save_as("total-vehicle-times-table")
-    aggregate_and_encode_booth_diagnostic(diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS).save_as(
-        "total-vehicle-times-diagnostic-table"
-    )
+    vehicle.encode_times_record(times).save_as("total-vehicle-times-table")
+    booth.aggregate_and_encode_booth_diagnostic(
+        diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
+    ).save_as("total-vehicle-times-diagnostic-table")
 
 
 def _calculate_vehicles_with_expired_registrations(
-    entries: SCollection[TollBoothEntry], registrations: SCollection[VehicleRegistration]
+    entries: SCollection[booth.TollBoothEntry], registrations: SCollection[VehicleRegistration]
 ) -> None:
-    vehicles, diagnostic = calculate_expired_with_temporal_join(
+    vehicles, diagnostic = vehicle.calculate_expired_with_temporal_join(
         entries,
         registrations,
         left_window_duration=TEN_MINUTES,
         right_window_duration=TWO_DAYS,
         window_options=DEFAULT_WINDOW_OPTIONS,
     )
-    encode_expired_message(vehicles).save_as("vehicles-with-expired-registration-topic")
-    encode_expired_record(vehicles).save_as("vehicles-with-expired-registration-table")
-    aggregate_and_encode_booth_diagnostic(diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS).save_as(
-        "vehicles-with-expired-registration-diagnostic-table"
-    )
+    vehicle.encode_expired_message(vehicles).save_as("vehicles-with-expired-registration-topic")
+    vehicle.encode_expired_record(vehicles).save_as("vehicles-with-expired-registration-table")
+    booth.aggregate_and_encode_booth_diagnostic(
+        diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
+    ).save_as("vehicles-with-expired-registration-diagnostic-table")

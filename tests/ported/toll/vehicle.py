@@ -4,16 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from beamlike.scio import SCollection, WindowOptions
-from toll.booth import (
-    MISSING_TOLL_BOOTH_EXIT,
-    MISSING_VEHICLE_REGISTRATION,
-    VEHICLE_REGISTRATION_NOT_EXPIRED,
-    LicensePlate,
-    TollBoothDiagnostic,
-    TollBoothEntry,
-    TollBoothExit,
-    TollBoothId,
-)
+from toll import booth
 from toll.common import Message, instant, written
 from toll.registration import VehicleRegistration, VehicleRegistrationId
 from toll.syntax import Either, Left, Right, map_with_timestamp, partition
@@ -23,8 +14,8 @@ from toll.syntax import Either, Left, Right, map_with_timestamp, partition
 
 @dataclass(frozen=True)
 class TotalVehicleTimes:
-    license_plate: LicensePlate
-    toll_booth_id: TollBoothId
+    license_plate: booth.LicensePlate
+    toll_booth_id: booth.TollBoothId
     entry_time: datetime
     exit_time: datetime
     duration: timedelta
@@ -41,14 +32,14 @@ class TimesRecord:
 
 
 def calculate_times_in_session_window(
-    booth_entries: SCollection[TollBoothEntry],
-    booth_exits: SCollection[TollBoothExit],
+    booth_entries: SCollection[booth.TollBoothEntry],
+    booth_exits: SCollection[booth.TollBoothExit],
     gap_duration: str,
     window_options: WindowOptions,
-) -> tuple[SCollection[TotalVehicleTimes], SCollection[TollBoothDiagnostic]]:
+) -> tuple[SCollection[TotalVehicleTimes], SCollection[booth.TollBoothDiagnostic]]:
     def joined(
-        entries: SCollection[TollBoothEntry],
-    ) -> SCollection[Either[TollBoothDiagnostic, TotalVehicleTimes]]:
+        entries: SCollection[booth.TollBoothEntry],
+    ) -> SCollection[Either[booth.TollBoothDiagnostic, TotalVehicleTimes]]:
         entries_by_id = entries.key_by(
             lambda entry: (entry.id.id, entry.license_plate.number)
         ).with_session_windows(gap_duration, window_options)
@@ -75,11 +66,11 @@ def encode_times_record(times: SCollection[TotalVehicleTimes]) -> SCollection[Ti
 
 
 def _times_of(
-    both: tuple[TollBoothEntry, TollBoothExit | None],
-) -> Either[TollBoothDiagnostic, TotalVehicleTimes]:
+    both: tuple[booth.TollBoothEntry, booth.TollBoothExit | None],
+) -> Either[booth.TollBoothDiagnostic, TotalVehicleTimes]:
     entry, booth_exit = both
     if booth_exit is None:
-        return Left(TollBoothDiagnostic(entry.id, MISSING_TOLL_BOOTH_EXIT))
+        return Left(booth.TollBoothDiagnostic(entry.id, booth.MISSING_TOLL_BOOTH_EXIT))
     return Right(
         TotalVehicleTimes(
             license_plate=entry.license_plate,
@@ -97,9 +88,9 @@ def _times_of(
 @dataclass(frozen=True)
 class VehiclesWithExpiredRegistration:
     vehicle_registration_id: VehicleRegistrationId
-    toll_booth_id: TollBoothId
+    toll_booth_id: booth.TollBoothId
     entry_time: datetime
-    license_plate: LicensePlate
+    license_plate: booth.LicensePlate
 
 
 @dataclass(frozen=True)
@@ -124,15 +115,15 @@ EXPIRED_TIMESTAMP = "created_at"
 
 
 def calculate_expired_with_temporal_join(
-    booth_entries: SCollection[TollBoothEntry],
+    booth_entries: SCollection[booth.TollBoothEntry],
     vehicle_registrations: SCollection[VehicleRegistration],
     left_window_duration: str,
     right_window_duration: str,
     window_options: WindowOptions,
-) -> tuple[SCollection[VehiclesWithExpiredRegistration], SCollection[TollBoothDiagnostic]]:
+) -> tuple[SCollection[VehiclesWithExpiredRegistration], SCollection[booth.TollBoothDiagnostic]]:
     def joined(
-        entries: SCollection[TollBoothEntry],
-    ) -> SCollection[Either[TollBoothDiagnostic, VehiclesWithExpiredRegistration]]:
+        entries: SCollection[booth.TollBoothEntry],
+    ) -> SCollection[Either[booth.TollBoothDiagnostic, VehiclesWithExpiredRegistration]]:
         entries_by_plate = entries.key_by(
             lambda entry: entry.license_plate.number
         ).with_fixed_windows(left_window_duration, options=window_options)
@@ -147,47 +138,37 @@ def calculate_expired_with_temporal_join(
 def encode_expired_message(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[Message[ExpiredPayload]]:
-    def message(
-        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
-    ) -> Message[ExpiredPayload]:
-        created_at = written(instant(timestamp))
-        payload = ExpiredPayload(
-            created_at=created_at,
-            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
-            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
-            entry_time=written(vehicles_with_expired_registration.entry_time),
-            license_plate=vehicles_with_expired_registration.license_plate.number,
-        )
-        return Message(payload, {EXPIRED_TIMESTAMP: created_at})
+    def message(record: ExpiredRecord) -> Message[ExpiredPayload]:
+        times = {"created_at": written(record.created_at), "entry_time": written(record.entry_time)}
+        payload = ExpiredPayload(**vars(record) | times)
+        return Message(payload, {EXPIRED_TIMESTAMP: payload.created_at})
 
-    return map_with_timestamp(vehicles, message)
+    return encode_expired_record(vehicles).map(message)
 
 
 def encode_expired_record(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[ExpiredRecord]:
-    def record(
-        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
-    ) -> ExpiredRecord:
+    def record(vehicle: VehiclesWithExpiredRegistration, timestamp: int) -> ExpiredRecord:
         return ExpiredRecord(
             created_at=instant(timestamp),
-            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
-            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
-            entry_time=vehicles_with_expired_registration.entry_time,
-            license_plate=vehicles_with_expired_registration.license_plate.number,
+            vehicle_registration_id=vehicle.vehicle_registration_id.id,
+            toll_booth_id=vehicle.toll_booth_id.id,
+            entry_time=vehicle.entry_time,
+            license_plate=vehicle.license_plate.number,
         )
 
     return map_with_timestamp(vehicles, record)
 
 
 def _expired(
-    both: tuple[TollBoothEntry, VehicleRegistration | None],
-) -> Either[TollBoothDiagnostic, VehiclesWithExpiredRegistration]:
+    both: tuple[booth.TollBoothEntry, VehicleRegistration | None],
+) -> Either[booth.TollBoothDiagnostic, VehiclesWithExpiredRegistration]:
     entry, registration = both
     if registration is None:
-        return Left(TollBoothDiagnostic(entry.id, MISSING_VEHICLE_REGISTRATION))
+        return Left(booth.TollBoothDiagnostic(entry.id, booth.MISSING_VEHICLE_REGISTRATION))
     if not registration.expired:
-        return Left(TollBoothDiagnostic(entry.id, VEHICLE_REGISTRATION_NOT_EXPIRED))
+        return Left(booth.TollBoothDiagnostic(entry.id, booth.VEHICLE_REGISTRATION_NOT_EXPIRED))
     return Right(
         VehiclesWithExpiredRegistration(
             vehicle_registration_id=registration.id,

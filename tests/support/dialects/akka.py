@@ -8,19 +8,12 @@ __all__ = ["play_akka"]
 
 
 def play_akka(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     window, overflow = case.settings["window"], case.settings.get("overflow")
     bound = (
         {}
         if overflow is None
-        else {
-            "max_size": overflow["max_elements"],
-            "overflow_strategy": overflow["strategy"],
-        }
+        else {"max_size": overflow["max_elements"], "overflow_strategy": overflow["strategy"]}
     )
     flow = akka.SessionWindow(window["gap_ms"], checked_every=window["checked_every_ms"], **bound)
     run = flow.run()

@@ -68,11 +68,7 @@ def _generator(said: Mapping[str, Any] | None) -> Any:
 
 
 def play_apex(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     run = _operator(case).run(case.settings["batch_interval_ms"])
     player = Player(run)
     for index, step in enumerate(case.steps):

@@ -15,11 +15,7 @@ __all__ = ["assigned", "combined", "recovered", "validated"]
 
 
 def assigned(case: DialectCase) -> Iterator[str]:
-    """What is answered otherwise of the windows of timestamps.
-
-    Raises:
-        UnsupportedError: The window is none of `beamlike.dialects.apex`.
-    """
+    """What is answered otherwise of the windows of timestamps."""
     match case.settings["window"]:
         case {"type": "global"}:
             option = apex.WindowOption.global_window()
@@ -45,11 +41,7 @@ _PARTS: Mapping[str, CombineFn] = {
 
 
 def combined(case: DialectCase) -> Iterator[str]:
-    """What an accumulation makes otherwise of its inputs, in groups that are merged.
-
-    Raises:
-        UnsupportedError: The accumulation is none of `beamlike.dialects.apex`.
-    """
+    """What an accumulation makes otherwise of its inputs, in groups that are merged."""
     match case.settings:
         case {"function": "composite", "parts": names}:
             combine: CombineFn = apex.CompositeAccumulation(*(_PARTS[name] for name in names))

@@ -109,12 +109,7 @@ class DialectCase:
 
 
 def load_dialect_cases(path: str | PathLike[str]) -> list[DialectCase]:
-    """The cases of a file.
-
-    Raises:
-        TranscriptError: The file cannot be read, or does not follow the format. It names the first
-            mistake with its place.
-    """
+    """The cases of a file."""
     name = fspath(path)
     try:
         text = Path(path).read_text(encoding="utf-8")

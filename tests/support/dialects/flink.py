@@ -89,11 +89,7 @@ def _evictor(said: Mapping[str, Any]) -> flink.Evictor:
 
 
 def play_flink(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     settings = case.settings
     windowed = flink.key_by().window(_assigner(settings["window"]))
     windowed = windowed.trigger(_trigger(settings["trigger"]))

@@ -39,9 +39,8 @@ def _materialized(case: DialectCase) -> kafka.Materialized:
 
 
 def _table(case: DialectCase) -> kafka.KTable:
-    window = case.settings["window"]
     windows = kafka.SessionWindows.of_inactivity_gap_and_grace(
-        window["gap_ms"], case.settings.get("grace_ms", 0)
+        case.settings["window"]["gap_ms"], case.settings.get("grace_ms", 0)
     )
     if case.settings.get("rule") == "kip94":
         windows = windows.until(case.settings["store"]["retention_ms"])
@@ -136,11 +135,7 @@ def _start(row: Row) -> Any:
 
 
 def play_kafka(case: DialectCase) -> Player:
-    """The case, played to its end.
-
-    Raises:
-        UnsupportedError: It needs what `beamlike.dialects` does not have.
-    """
+    """The case, played to its end."""
     if case.settings["window"]["type"] != "session":
         return _play_time_windows(case)
     table = _table(case)

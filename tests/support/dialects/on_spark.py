@@ -23,22 +23,14 @@ __all__ = ["play_on_local", "play_on_spark"]
 def play_on_spark(
     cases: Sequence[DialectCase], spark: "SparkSession | None" = None
 ) -> Mapping[str, list[CaseRow]]:
-    """What comes out of each case, by its id. One streaming query runs them side by side.
-
-    Raises:
-        UnsupportedError: A case needs what `beamlike.dialects` does not have, or Spark.
-    """
+    """What comes out of each case, by its id. One streaming query runs them side by side."""
     from beamlike.hosts.spark.graph.query import replay_on_spark
 
     return _played(cases, lambda scripts: replay_on_spark(scripts, spark))
 
 
 def play_on_local(cases: Sequence[DialectCase]) -> Mapping[str, list[CaseRow]]:
-    """The same by the runtime of production in this process.
-
-    Raises:
-        UnsupportedError: A case needs what `beamlike.dialects` does not have.
-    """
+    """The same by the runtime of production in this process."""
     from beamlike.hosts.local.nodes import run_in_local
 
     return _played(cases, lambda scripts: [run_in_local(*script) for script in scripts])

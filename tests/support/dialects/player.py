@@ -14,11 +14,7 @@ Step = Mapping[str, Any]
 
 
 class Player:
-    """Rows with the steps that brought them.
-
-    Args:
-        driver: What the case runs in, of its dialect.
-    """
+    """Rows with the steps that brought them."""
 
     def __init__(self, driver: object) -> None:
         self.driver = driver

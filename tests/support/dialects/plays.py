@@ -17,11 +17,7 @@ __all__ = ["play", "played_state"]
 
 
 def play(case: DialectCase) -> list[CaseRow]:
-    """What comes out of a stream that is told as a case.
-
-    Raises:
-        UnsupportedError: The case needs what `beamlike.dialects` does not have.
-    """
+    """What comes out of a stream that is told as a case."""
     return _player(case).rows
 
 

@@ -18,11 +18,7 @@ __all__ = ["wrong_answers"]
 
 
 def wrong_answers(case: DialectCase) -> list[str]:
-    """What is answered otherwise than a case says; nothing if all is well.
-
-    Raises:
-        UnsupportedError: The case needs what `beamlike.dialects` does not have.
-    """
+    """What is answered otherwise than a case says; nothing if all is well."""
     asked: Mapping[tuple[str, str], Callable[[DialectCase], Iterator[str]]] = {
         ("apex", "assign"): assigned,
         ("apex", "combine"): combined,

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
-from beamlike.model.custom_trigger import CustomTrigger
-from beamlike.model.trigger_context import ArrivedElements, TriggerContext
-from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Trigger
+import beamlike as bl
 
 
 @attrs.frozen
-class AfterSpend(CustomTrigger[int]):
+class AfterSpend(bl.CustomTrigger[int]):
     """Fires once the values of a pane add up to a limit."""
 
     looks_at = "values"
@@ -21,16 +19,16 @@ class AfterSpend(CustomTrigger[int]):
     def start(self) -> int:
         return 0
 
-    def on_elements(self, state: int, arrived: ArrivedElements, now: TriggerContext) -> int:
+    def on_elements(self, state: int, arrived: bl.ArrivedElements, now: bl.TriggerContext) -> int:
         return state + sum(arrived.values)
 
-    def is_ready(self, state: int, now: TriggerContext) -> bool:
+    def is_ready(self, state: int, now: bl.TriggerContext) -> bool:
         return state >= self.limit
 
-    def merge(self, states: Sequence[int], now: TriggerContext) -> int:
+    def merge(self, states: Sequence[int], now: bl.TriggerContext) -> int:
         return sum(states)
 
-    def waits_for(self, state: int, now: TriggerContext) -> str | None:
+    def waits_for(self, state: int, now: bl.TriggerContext) -> str | None:
         return f"{self.limit - state} more"
 
     def reason(self) -> str:
@@ -38,7 +36,7 @@ class AfterSpend(CustomTrigger[int]):
 
 
 @attrs.frozen
-class CountedAgain(CustomTrigger[int]):
+class CountedAgain(bl.CustomTrigger[int]):
     """`AfterCount`, and what it keeps rests as a pickle."""
 
     count: int
@@ -46,34 +44,34 @@ class CountedAgain(CustomTrigger[int]):
     def start(self) -> int:
         return 0
 
-    def on_elements(self, state: int, arrived: ArrivedElements, now: TriggerContext) -> int:
+    def on_elements(self, state: int, arrived: bl.ArrivedElements, now: bl.TriggerContext) -> int:
         return state + arrived.count
 
-    def is_ready(self, state: int, now: TriggerContext) -> bool:
+    def is_ready(self, state: int, now: bl.TriggerContext) -> bool:
         return state >= self.count
 
-    def merge(self, states: Sequence[int], now: TriggerContext) -> int:
+    def merge(self, states: Sequence[int], now: bl.TriggerContext) -> int:
         return sum(states)
 
 
 @attrs.frozen
-class DelayedAgain(CustomTrigger[int | None]):
+class DelayedAgain(bl.CustomTrigger[int | None]):
     """`AfterProcessingTime`."""
 
     keeps = "number"
     fires_on_arrival = False
 
-    delay: AfterProcessingTime
+    delay: bl.AfterProcessingTime
 
     def on_elements(
-        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
+        self, state: int | None, arrived: bl.ArrivedElements, now: bl.TriggerContext
     ) -> int | None:
         return self.delay.target(now.clock) if state is None else state
 
-    def is_ready(self, state: int | None, now: TriggerContext) -> bool:
+    def is_ready(self, state: int | None, now: bl.TriggerContext) -> bool:
         return state is not None and now.clock > state
 
-    def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
+    def merge(self, states: Sequence[int | None], now: bl.TriggerContext) -> int | None:
         return min((state for state in states if state is not None), default=None)
 
     def merges_finished(self, result: bool, parts: Sequence[bool]) -> bool:
@@ -83,17 +81,17 @@ class DelayedAgain(CustomTrigger[int | None]):
         return () if state is None else (state,)
 
 
-def written_again(trigger: Trigger) -> Trigger:
+def written_again(trigger: bl.Trigger) -> bl.Trigger:
     """The same tree, with triggers of a user's own in place of counts and delays."""
     match trigger:
-        case AfterCount(count):
+        case bl.AfterCount(count):
             return CountedAgain(count)
-        case AfterProcessingTime():
+        case bl.AfterProcessingTime():
             return DelayedAgain(trigger)
-        case AfterWatermark(early=early, late=late):
-            return AfterWatermark(early and written_again(early), late and written_again(late))
+        case bl.AfterWatermark(early=early, late=late):
+            return bl.AfterWatermark(early and written_again(early), late and written_again(late))
         case _ if trigger.children:
-            make: Callable[..., Trigger] = type(trigger)
+            make: Callable[..., bl.Trigger] = type(trigger)
             return make(*map(written_again, trigger.children))
         case _:
             return trigger

@@ -11,15 +11,9 @@ from typing import Final
 
 import attrs
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.calendar import (
-    CalendarDays,
-    CalendarMonths,
-    CalendarWeeks,
-    CalendarWindows,
-    CalendarYears,
-)
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.calendar import CalendarWindows
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy, patient_strategy, pick
@@ -74,10 +68,10 @@ def any_script(
 _HOUR: Final = 3_600_000
 
 CALENDARS: Final[Sequence[tuple[Callable[..., CalendarWindows], int]]] = (
-    (CalendarDays, _HOUR),
-    (CalendarWeeks, 6 * _HOUR),
-    (CalendarMonths, 24 * _HOUR),
-    (CalendarYears, 15 * 24 * _HOUR),
+    (bl.CalendarDays, _HOUR),
+    (bl.CalendarWeeks, 6 * _HOUR),
+    (bl.CalendarMonths, 24 * _HOUR),
+    (bl.CalendarYears, 15 * 24 * _HOUR),
 )
 """Kinds of calendar windows, each with the ``unit`` of a script that crosses their ends."""
 
@@ -98,14 +92,14 @@ AGGREGATIONS: Final = (
 class RandomScenario:
     """A grouping and what happens to it; ``aggregation`` is a name as in transcripts."""
 
-    strategy: WindowingStrategy
+    strategy: bl.WindowingStrategy
     aggregation: str
     script: Script
 
 
 def any_setting(
     random: Random, *, gap_functions: bool = True
-) -> tuple[WindowingStrategy, int, int]:
+) -> tuple[bl.WindowingStrategy, int, int]:
     """A strategy of any kind, with the ``origin`` and the ``unit`` of a script for it."""
     unit, origin = 1, pick(random, _ORIGINS)
     if random.randrange(7) == 0:

@@ -17,11 +17,7 @@ from tests.support.generated.scenarios import RandomScenario
 
 
 def smallest(broken: Broken, attempts: int = 2000) -> Broken:
-    """The same law broken by less: fewer steps, elements and trigger nodes, plainer parts.
-
-    Args:
-        attempts: How many scenarios are tried at most.
-    """
+    """The same law broken by less: fewer steps, elements and trigger nodes, plainer parts."""
     if broken.law not in LAWS:  # found on Spark, where an attempt takes too long
         return broken
     left = attempts

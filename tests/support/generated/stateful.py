@@ -7,20 +7,9 @@ from functools import wraps
 from random import Random
 from typing import Any, Final
 
+from beamlike.api.pipelines import userstate
 from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import ANY_SKEW, DoFn, TimestampedValue
-from beamlike.api.pipelines.userstate import (
-    BagStateSpec,
-    CombiningValueStateSpec,
-    MapStateSpec,
-    ReadModifyWriteStateSpec,
-    SetStateSpec,
-    TimeDomain,
-    TimerSpec,
-    on_timer,
-    on_window_expiration,
-    requires_time_sorted_input,
-)
 from beamlike.model import state_specs
 
 _ANY = PickleCoder()
@@ -39,16 +28,16 @@ class AnyFn(DoFn[Any, Any]):
         fails: Whether it raises now and then, after it has changed its states and timers.
     """
 
-    SUM = CombiningValueStateSpec("sum", sum)
-    LAST = ReadModifyWriteStateSpec("last", _ANY)
-    BAG = BagStateSpec("bag", _ANY)
-    SET = SetStateSpec("set", _ANY)
-    MAP = MapStateSpec("map", _ANY, _ANY)
+    SUM = userstate.CombiningValueStateSpec("sum", sum)
+    LAST = userstate.ReadModifyWriteStateSpec("last", _ANY)
+    BAG = userstate.BagStateSpec("bag", _ANY)
+    SET = userstate.SetStateSpec("set", _ANY)
+    MAP = userstate.MapStateSpec("map", _ANY, _ANY)
     ORDERED = state_specs.OrderedListStateSpec("ordered", _ANY)
-    LOOPS = ReadModifyWriteStateSpec("loops", VarIntCoder())
-    EVENT = TimerSpec("event", TimeDomain.WATERMARK)
-    AFTER = TimerSpec("after", TimeDomain.WATERMARK)
-    REAL = TimerSpec("real", TimeDomain.REAL_TIME)
+    LOOPS = userstate.ReadModifyWriteStateSpec("loops", VarIntCoder())
+    EVENT = userstate.TimerSpec("event", userstate.TimeDomain.WATERMARK)
+    AFTER = userstate.TimerSpec("after", userstate.TimeDomain.WATERMARK)
+    REAL = userstate.TimerSpec("real", userstate.TimeDomain.REAL_TIME)
 
     def __init__(self, seed: int | str, lateness: int, *, fails: bool = False) -> None:
         self.seed, self.lateness, self.fails = seed, lateness, fails
@@ -99,15 +88,7 @@ class AnyFn(DoFn[Any, Any]):
         self._fail(dice, loops, event, window)
 
     def _set_event(self, dice: Random, timer: Any, window: Any, around: int, given: int) -> None:
-        """Set one of event time.
-
-        Args:
-            dice: Says to what.
-            timer: The timer.
-            window: Its window.
-            around: Near where (ms).
-            given: The event time of the element, or the output timestamp of the timer (ms).
-        """
+        """Set one of event time."""
         latest = window.max_timestamp + self.lateness
         at = min(around + dice.randint(-9, 15), latest)
         if dice.randrange(4) == 0:
@@ -139,7 +120,7 @@ class AnyFn(DoFn[Any, Any]):
             case _:
                 event.set(window.max_timestamp + self.lateness + 1)
 
-    @on_timer(EVENT)
+    @userstate.on_timer(EVENT)
     def fired(
         self,
         key: Any = DoFn.KeyParam,
@@ -162,7 +143,7 @@ class AnyFn(DoFn[Any, Any]):
             real.clear("a")
         self._fail(dice, loops, event, window)
 
-    @on_timer(AFTER)
+    @userstate.on_timer(AFTER)
     def followed(
         self,
         key: Any = DoFn.KeyParam,
@@ -189,7 +170,7 @@ class AnyFn(DoFn[Any, Any]):
             self._set_real(dice, real)
         self._fail(dice, loops, event, window)
 
-    @on_timer(REAL)
+    @userstate.on_timer(REAL)
     def rang(
         self,
         key: Any = DoFn.KeyParam,
@@ -232,7 +213,7 @@ class AnyFn(DoFn[Any, Any]):
 class AnyExpiringFn(AnyFn):
     """The same with a last word when a window expires."""
 
-    @on_window_expiration
+    @userstate.on_window_expiration
     def expired(
         self,
         key: Any = DoFn.KeyParam,
@@ -250,7 +231,7 @@ class AnyExpiringFn(AnyFn):
 class AnySortedFn(AnyExpiringFn):
     """The same with elements in order of event time."""
 
-    @requires_time_sorted_input
+    @userstate.requires_time_sorted_input
     @wraps(AnyFn.process)
     def process(self, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return AnyFn.process(self, *args, **kwargs)

@@ -11,62 +11,34 @@ from inspect import Parameter
 from random import Random
 from typing import Any, Final, TypeVar
 
+import beamlike as bl
 from beamlike.errors import TriggerError
-from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.described import argument_defaults
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-    WindowingStrategy,
-)
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.triggers import (
-    AfterAll,
-    AfterCount,
-    AfterEach,
-    AfterFirst,
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    AfterWatermark,
-    AlignTo,
-    Always,
-    DefaultTrigger,
-    Delay,
-    Never,
-    OrFinally,
-    Repeatedly,
-    Trigger,
-)
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 Item = TypeVar("Item")
 
-TRIGGERS: tuple[type[Trigger], ...] = (
-    AfterCount,
-    AfterProcessingTime,
-    AfterWatermark,
-    DefaultTrigger,
-    AfterSynchronizedProcessingTime,
-    Never,
-    Always,
-    Repeatedly,
-    AfterFirst,
-    AfterAll,
-    AfterEach,
-    OrFinally,
+TRIGGERS: tuple[type[bl.Trigger], ...] = (
+    bl.AfterCount,
+    bl.AfterProcessingTime,
+    bl.AfterWatermark,
+    bl.DefaultTrigger,
+    bl.AfterSynchronizedProcessingTime,
+    bl.Never,
+    bl.Always,
+    bl.Repeatedly,
+    bl.AfterFirst,
+    bl.AfterAll,
+    bl.AfterEach,
+    bl.OrFinally,
 )
 """Every kind of trigger, leaves first."""
 
-OWN_TRIGGERS: tuple[type[CustomTrigger[Any]], ...] = tuple(EXTRA_TRIGGERS.values())
+OWN_TRIGGERS: tuple[type[bl.CustomTrigger[Any]], ...] = tuple(EXTRA_TRIGGERS.values())
 """Kinds of triggers that Beam does not have, and no machine but the reference machine."""
 
-_COMPOSITES = frozenset((Repeatedly, AfterFirst, AfterAll, AfterEach, OrFinally))
+_COMPOSITES = frozenset((bl.Repeatedly, bl.AfterFirst, bl.AfterAll, bl.AfterEach, bl.OrFinally))
 
 
 def pick(random: Random, items: Sequence[Item]) -> Item:
@@ -75,36 +47,36 @@ def pick(random: Random, items: Sequence[Item]) -> Item:
 
 
 def any_trigger(
-    random: Random, depth: int = 3, kinds: Sequence[type[Trigger]] = TRIGGERS
-) -> Trigger:
+    random: Random, depth: int = 3, kinds: Sequence[type[bl.Trigger]] = TRIGGERS
+) -> bl.Trigger:
     """A trigger tree of at most ``depth`` levels, made of these kinds only."""
     if depth <= 1:
         kinds = [kind for kind in kinds if kind not in _COMPOSITES]
     kind = pick(random, kinds)
 
-    def child() -> Trigger:
+    def child() -> bl.Trigger:
         return any_trigger(random, depth - 1, kinds)
 
-    def maybe() -> Trigger | None:
+    def maybe() -> bl.Trigger | None:
         return child() if depth > 1 and random.randrange(3) else None
 
-    if kind is AfterWatermark:
-        return AfterWatermark(maybe(), maybe())
-    if kind is AfterCount:
-        return AfterCount(random.randint(1, 3))
-    if kind is AfterProcessingTime:
-        transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
-        return AfterProcessingTime(*transforms[: random.randint(1, 2)])
-    if issubclass(kind, CustomTrigger):
+    if kind is bl.AfterWatermark:
+        return bl.AfterWatermark(maybe(), maybe())
+    if kind is bl.AfterCount:
+        return bl.AfterCount(random.randint(1, 3))
+    if kind is bl.AfterProcessingTime:
+        transforms = (bl.Delay(random.randint(0, 5)), bl.AlignTo(5, random.randrange(5)))
+        return bl.AfterProcessingTime(*transforms[: random.randint(1, 2)])
+    if issubclass(kind, bl.CustomTrigger):
         return _extra(random, kind)
-    if kind is Repeatedly:
-        return Repeatedly(child())
-    if kind is OrFinally:
-        return OrFinally(child(), child())
-    several: dict[type[Trigger], Callable[..., Trigger]] = {
-        AfterFirst: AfterFirst,
-        AfterAll: AfterAll,
-        AfterEach: AfterEach,
+    if kind is bl.Repeatedly:
+        return bl.Repeatedly(child())
+    if kind is bl.OrFinally:
+        return bl.OrFinally(child(), child())
+    several: dict[type[bl.Trigger], Callable[..., bl.Trigger]] = {
+        bl.AfterFirst: bl.AfterFirst,
+        bl.AfterAll: bl.AfterAll,
+        bl.AfterEach: bl.AfterEach,
     }
     if kind in several:
         return several[kind](*(child() for _ in range(random.randint(2, 3))))
@@ -119,9 +91,9 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Any]]] = {
 }
 
 
-def _extra(random: Random, cls: type[CustomTrigger[Any]]) -> Trigger:
+def _extra(random: Random, cls: type[bl.CustomTrigger[Any]]) -> bl.Trigger:
     """A trigger that Beam does not have, drawn by the kinds of its arguments."""
-    make: Callable[..., Trigger] = cls
+    make: Callable[..., bl.Trigger] = cls
     while True:
         given = {
             name: _ARGUMENTS[argument](random)
@@ -146,30 +118,30 @@ def gap_of_number(number: int) -> int:
     return 1 + number % 7
 
 
-def _fixed(random: Random, size: int) -> WindowFn:
-    return FixedWindows(size, random.randrange(size))
+def _fixed(random: Random, size: int) -> bl.WindowFn:
+    return bl.FixedWindows(size, random.randrange(size))
 
 
-def _sliding(random: Random, size: int) -> WindowFn:
+def _sliding(random: Random, size: int) -> bl.WindowFn:
     # A period longer than the size leaves gaps, in which elements vanish.
     period = random.randint(max(1, size // 3), size + 2)
-    return SlidingWindows(size, period, random.randrange(period))
+    return bl.SlidingWindows(size, period, random.randrange(period))
 
 
-def _global(random: Random, size: int) -> WindowFn:
-    return GlobalWindows()
+def _global(random: Random, size: int) -> bl.WindowFn:
+    return bl.GlobalWindows()
 
 
-def _sessions(random: Random, size: int) -> WindowFn:
-    return Sessions(size, **_rules_of_sessions(random, size))
+def _sessions(random: Random, size: int) -> bl.WindowFn:
+    return bl.Sessions(size, **_rules_of_sessions(random, size))
 
 
-def _ended_sessions(random: Random, size: int) -> WindowFn:
-    return Sessions(size + 1, **_rules_of_sessions(random, size + 1), ends_with=is_fifth)
+def _ended_sessions(random: Random, size: int) -> bl.WindowFn:
+    return bl.Sessions(size + 1, **_rules_of_sessions(random, size + 1), ends_with=is_fifth)
 
 
-def _sessions_by_value(random: Random, size: int) -> WindowFn:
-    return Sessions(gap_of_number, **_rules_of_sessions(random, size))
+def _sessions_by_value(random: Random, size: int) -> bl.WindowFn:
+    return bl.Sessions(gap_of_number, **_rules_of_sessions(random, size))
 
 
 def _rules_of_sessions(random: Random, size: int) -> dict[str, Any]:
@@ -197,24 +169,24 @@ WINDOW_FNS: Final = (_fixed, _fixed, _sliding, _global, _sessions, _sessions, _s
 """Makers of window functions, as often as they are drawn."""
 
 OPTIONS: Final[Mapping[str, Sequence[Any]]] = {
-    "timestamp_combiner": list(TimestampCombiner),
-    "closing_behavior": list(ClosingBehavior),
-    "on_time_behavior": list(OnTimeBehavior),
+    "timestamp_combiner": list(bl.TimestampCombiner),
+    "closing_behavior": list(bl.ClosingBehavior),
+    "on_time_behavior": list(bl.OnTimeBehavior),
     # Three in four judge lateness as Beam does.
     "late_check": [
-        *[LateCheck.ASSIGNED] * (3 * len(LateCheck) - 3),
-        *(check for check in LateCheck if check is not LateCheck.ASSIGNED),
+        *[bl.LateCheck.ASSIGNED] * (3 * len(bl.LateCheck) - 3),
+        *(check for check in bl.LateCheck if check is not bl.LateCheck.ASSIGNED),
     ],
 }
 """Arguments of `WindowingStrategy` besides the first four, with the values to draw from."""
 
-RETRACTING_OPTIONS: Final[Mapping[str, Sequence[Any]]] = {"unchanged": list(Unchanged)}
+RETRACTING_OPTIONS: Final[Mapping[str, Sequence[Any]]] = {"unchanged": list(bl.Unchanged)}
 """More of them, which only retracting strategies take."""
 
 
 def any_window_fn(
     random: Random, *, gap_functions: bool = False, end_events: bool = False
-) -> WindowFn:
+) -> bl.WindowFn:
     """A window function whose windows are a few milliseconds long, or the global one.
 
     Args:
@@ -231,14 +203,14 @@ def any_window_fn(
 def any_strategy(
     random: Random,
     *,
-    window_fn: WindowFn | None = None,
-    trigger: Trigger | None = None,
-    accumulation: AccumulationMode | None = None,
+    window_fn: bl.WindowFn | None = None,
+    trigger: bl.Trigger | None = None,
+    accumulation: bl.AccumulationMode | None = None,
     gap_functions: bool = False,
     end_events: bool = False,
     retracting_options: bool = False,
     unit: int = 1,
-) -> WindowingStrategy:
+) -> bl.WindowingStrategy:
     """A strategy that has a meaning, safe or not; parts that are given stay as given.
 
     Args:
@@ -251,16 +223,16 @@ def any_strategy(
         random, gap_functions=gap_functions, end_events=end_events
     )
     trigger = trigger or any_trigger(random)
-    accumulation = accumulation or pick(random, list(AccumulationMode))
+    accumulation = accumulation or pick(random, list(bl.AccumulationMode))
     lateness = pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP))
     options = {name: pick(random, values) for name, values in OPTIONS.items()}
     if window_fn.is_merging and window_fn.longest_own_window is None:
         # Sessions are retained for as long as a window can be; here nobody knows how long.
-        checks = [check for check in OPTIONS["late_check"] if check is not LateCheck.RETAIN]
+        checks = [check for check in OPTIONS["late_check"] if check is not bl.LateCheck.RETAIN]
         options["late_check"] = pick(random, checks)
-    if retracting_options and accumulation is AccumulationMode.RETRACTING:
+    if retracting_options and accumulation is bl.AccumulationMode.RETRACTING:
         options |= {name: pick(random, values) for name, values in RETRACTING_OPTIONS.items()}
-    return WindowingStrategy(
+    return bl.WindowingStrategy(
         window_fn,
         trigger,
         accumulation,
@@ -269,18 +241,14 @@ def any_strategy(
     )
 
 
-def patient_strategy(random: Random, *, gap_functions: bool = True) -> WindowingStrategy:
-    """A strategy for which `tests.support.machines.bundles.is_patient` holds.
-
-    Args:
-        gap_functions: As for `any_window_fn`.
-    """
+def patient_strategy(random: Random, *, gap_functions: bool = True) -> bl.WindowingStrategy:
+    """A strategy for which `tests.support.machines.bundles.is_patient` holds."""
     window_fn = any_window_fn(random, gap_functions=gap_functions)
-    if isinstance(window_fn, Sessions):
-        window_fn = Sessions(window_fn.gap, merge_touching=window_fn.merge_touching)
-    impatient: set[type[Trigger]] = {AfterCount, Always}
+    if isinstance(window_fn, bl.Sessions):
+        window_fn = bl.Sessions(window_fn.gap, merge_touching=window_fn.merge_touching)
+    impatient: set[type[bl.Trigger]] = {bl.AfterCount, bl.Always}
     if window_fn.is_merging:
-        impatient.add(AfterEach)
+        impatient.add(bl.AfterEach)
     kinds = [kind for kind in TRIGGERS if kind not in impatient]
     trigger = any_trigger(random, 3, kinds)
     while window_fn.is_merging and trigger.may_finish:

@@ -12,12 +12,9 @@ from typing import Final
 
 import attrs
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import Trigger
-from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.scenarios import AGGREGATIONS, RandomScenario, any_script, any_setting
 
@@ -72,7 +69,7 @@ def _streams(
             if carries and random.randrange(3):
                 start = element.timestamp - random.randint(0, 5) * unit
                 end = start + random.randint(1, 20) * unit
-                element = attrs.evolve(element, window=IntervalWindow(start, end))
+                element = attrs.evolve(element, window=bl.IntervalWindow(start, end))
             elements.append((name, element))
             value += 1
         yield Arrive(tuple(elements))
@@ -89,7 +86,7 @@ def features_of(scenario: RandomScenario) -> Counter[str]:
     ]
     features += sorted({f"step {type(happens).__name__}" for happens in script})
     window_fn = strategy.window_fn
-    if isinstance(window_fn, Sessions):
+    if isinstance(window_fn, bl.Sessions):
         bounded = ("max_duration", "max_elements")
         features += [f"sessions {name}" for name in bounded if getattr(window_fn, name) is not None]
         features += ["sessions merge_touching"] * window_fn.merge_touching
@@ -105,7 +102,7 @@ def features_of(scenario: RandomScenario) -> Counter[str]:
     return Counter(features)
 
 
-def _options(strategy: WindowingStrategy) -> Iterator[str]:
+def _options(strategy: bl.WindowingStrategy) -> Iterator[str]:
     yield f"accumulation {strategy.accumulation.value}"
     yield f"late check {strategy.late_check.value}"
     if strategy.is_merging:
@@ -113,11 +110,11 @@ def _options(strategy: WindowingStrategy) -> Iterator[str]:
     yield f"timestamp {strategy.timestamp_combiner.value}"
     yield f"closing {strategy.closing_behavior.value}"
     yield f"on time {strategy.on_time_behavior.value}"
-    if strategy.accumulation is AccumulationMode.RETRACTING:
+    if strategy.accumulation is bl.AccumulationMode.RETRACTING:
         yield f"unchanged {strategy.unchanged.value}"
     known = {0: "none", MAX_TIMESTAMP: "endless"}
     yield f"lateness {known.get(strategy.allowed_lateness, 'some')}"
 
 
-def _depth(trigger: Trigger) -> int:
+def _depth(trigger: bl.Trigger) -> int:
     return 1 + max(map(_depth, trigger.children), default=0)

@@ -31,13 +31,8 @@ def _safe(text: str) -> str:
 
 
 def page_with(table: str) -> None:
-    """Hold that the page has this table, between its marks; or write it.
-
-    Raises:
-        AssertionError: It has another one.
-    """
-    page = PAGE.read_text(encoding="utf-8")
-    before, mark, rest = page.partition("<!-- tables -->\n\n")
+    """Hold that the page has this table, between its marks; or write it."""
+    before, mark, rest = PAGE.read_text(encoding="utf-8").partition("<!-- tables -->\n\n")
     found, end, after = rest.partition("\n<!-- end of tables -->")
     assert mark, "the page has no table"
     assert end, "the table of the page has no end"

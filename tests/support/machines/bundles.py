@@ -11,12 +11,9 @@ from typing import Any
 
 import attrs
 
+import beamlike as bl
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterEach, Always
-from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from tests.support.machines.laws import in_any_order, panes_of
 
@@ -65,15 +62,15 @@ def by_content(outputs: Iterable[Output], origin: Sequence[int]) -> Counter[str]
 # -- who cares ---------------------------------------------------------------------------------
 
 
-def _is_bounded(window_fn: WindowFn) -> bool:
+def _is_bounded(window_fn: bl.WindowFn) -> bool:
     """Whether sessions have a bound, or an event may end them: then the order of arrival decides
     where they are cut."""
-    if not isinstance(window_fn, Sessions):
+    if not isinstance(window_fn, bl.Sessions):
         return False
     return window_fn.max_duration is not None or window_fn.needs_sizes
 
 
-def is_patient(strategy: WindowingStrategy) -> bool:
+def is_patient(strategy: bl.WindowingStrategy) -> bool:
     """Whether bundles may be cut anywhere while windows are open, and every pane stays.
 
     Nothing in the trigger is ready merely because elements came. Where windows merge,
@@ -82,14 +79,14 @@ def is_patient(strategy: WindowingStrategy) -> bool:
     bound: where a bundle that comes later brings earlier data, it decides where they are cut.
     """
     kinds = {type(trigger) for trigger in strategy.trigger.walk()}
-    if kinds & {AfterCount, Always}:
+    if kinds & {bl.AfterCount, bl.Always}:
         return False
     return not strategy.is_merging or not (
-        AfterEach in kinds or strategy.trigger.may_finish or _is_bounded(strategy.window_fn)
+        bl.AfterEach in kinds or strategy.trigger.may_finish or _is_bounded(strategy.window_fn)
     )
 
 
-def keeps_contents(strategy: WindowingStrategy) -> bool:
+def keeps_contents(strategy: bl.WindowingStrategy) -> bool:
     """Whether bundles may be cut anywhere, and `final_contents` stay.
 
     No window closes, sessions have no bound, and whether an element is late does not depend on
@@ -97,12 +94,12 @@ def keeps_contents(strategy: WindowingStrategy) -> bool:
     """
     return not (
         strategy.trigger.may_finish
-        or (strategy.is_merging and strategy.late_check is LateCheck.MERGED)
+        or (strategy.is_merging and strategy.late_check is bl.LateCheck.MERGED)
         or _is_bounded(strategy.window_fn)
     )
 
 
-def while_open(script: Script, window_fn: WindowFn) -> Script:
+def while_open(script: Script, window_fn: bl.WindowFn) -> Script:
     """The script without the elements that come after the end of one of their windows."""
     watermark = MIN_TIMESTAMP
     kept: list[ScriptStep] = []
@@ -121,13 +118,13 @@ def while_open(script: Script, window_fn: WindowFn) -> Script:
     return tuple(kept)
 
 
-def _last_open(window_fn: WindowFn, element: Element) -> int:
+def _last_open(window_fn: bl.WindowFn, element: Element) -> int:
     """The last watermark at which none of an element's windows is over."""
     windows = window_fn.assign(element.timestamp, element.value)
     return min((window.max_timestamp for window in windows), default=MAX_TIMESTAMP)
 
 
-def final_contents(strategy: WindowingStrategy, run: Run) -> Counter[tuple[Any, ...]]:
+def final_contents(strategy: bl.WindowingStrategy, run: Run) -> Counter[tuple[Any, ...]]:
     """What a run has said of each key and window in the end, whichever panes said it.
 
     Discarding: the elements of all panes. Accumulating: those of the last pane of each window;
@@ -136,13 +133,13 @@ def final_contents(strategy: WindowingStrategy, run: Run) -> Counter[tuple[Any, 
     """
     merging = strategy.is_merging
     panes = panes_of(run.outputs)
-    if strategy.accumulation is AccumulationMode.DISCARDING:
+    if strategy.accumulation is bl.AccumulationMode.DISCARDING:
         return Counter(
             (key, None if merging else pane.window, value)
             for key, pane in panes
             for value in pane.value
         )
-    if strategy.accumulation is AccumulationMode.RETRACTING:
+    if strategy.accumulation is bl.AccumulationMode.RETRACTING:
         stands: Counter[tuple[Any, ...]] = Counter()
         for key, pane in panes:
             stands[key, pane.window, tuple(sorted(pane.value))] += -1 if pane.retraction else 1

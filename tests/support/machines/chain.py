@@ -41,9 +41,6 @@ def run_chain(first: Machine, then: Sequence[ChainStage], batches: Sequence[Scri
     Args:
         batches: Steps of the first stage that happen together: what they bring out reaches the
             next stage as one bundle. A single step is a batch of one.
-
-    Raises:
-        WatermarkError: A step moves a clock back.
     """
     stages = [MemoryStage(first), *(MemoryStage(stage.machine) for stage in then)]
     for batch in batches:

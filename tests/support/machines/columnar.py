@@ -7,6 +7,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
+import beamlike as bl
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
 from beamlike.machine.columnar.columns import (
     NO_PANE,
@@ -26,10 +27,7 @@ from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, CombineFn, Count, Sum, Together
-from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.combine import Collect, Count, Sum, Together
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runtime.memory import MemoryStage
@@ -44,19 +42,15 @@ Step = tuple[list[Output], Mapping[Hashable, KeyState]]
 
 
 def run_in_columns(
-    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+    strategy: bl.WindowingStrategy, script: Script, combine: bl.CombineFn = FIGURES
 ) -> Run:
-    """A whole script.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
-    """
+    """A whole script."""
     steps = play_in_columns(strategy, script, combine)
     return Run(script, tuple(output for outputs, _ in steps for output in outputs))
 
 
 def play_in_columns(
-    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+    strategy: bl.WindowingStrategy, script: Script, combine: bl.CombineFn = FIGURES
 ) -> Iterator[Step]:
     """A script step by step.
 
@@ -64,9 +58,6 @@ def play_in_columns(
         strategy: Windows, trigger, lateness and pane rules.
         script: In each arrival, either all elements were combined before or none were.
         combine: `FIGURES`, or any other function, which is then called window by window.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
     """
     host = _Host(strategy, combine)
     for number, happens in enumerate(script):
@@ -80,15 +71,12 @@ def play_in_columns(
 
 
 def unlike_memory(
-    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+    strategy: bl.WindowingStrategy, script: Script, combine: bl.CombineFn = FIGURES
 ) -> list[str]:
     """In what the two machines differ, in sentences, at the first step where they do.
 
     What comes out is compared, and what is remembered but for the accumulators, which the panes
     tell of.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
     """
     memory = MemoryStage(Grouping(strategy, combine))
     steps = play_in_columns(strategy, script, combine)
@@ -118,7 +106,7 @@ def _shown(state: KeyState) -> tuple[object, ...]:
 class _Host:
     """Numbers keys, and turns elements into columns and back."""
 
-    def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
+    def __init__(self, strategy: bl.WindowingStrategy, combine: bl.CombineFn) -> None:
         self._figures = combine is FIGURES
         folds = _folds() if self._figures else [Objects(combine)]
         self.machine = ColumnarGrouping(strategy, folds)
@@ -198,7 +186,7 @@ class _Host:
 
     def _ends(self, elements: Sequence[Element]) -> Array | None:
         window_fn = self.machine.strategy.window_fn
-        if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
+        if not isinstance(window_fn, bl.Sessions) or window_fn.ends_with is None:
             return None
         return np.array([window_fn.is_end(element.value) for element in elements], np.bool_)
 
@@ -266,10 +254,10 @@ def _with_rows(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[
     return zip(rows, drops_of(drops, [items[row] for row in rows], watermark), strict=True)
 
 
-def _info(columns: Table | UnretractedPanes, at: int, is_last: bool) -> PaneInfo:
+def _info(columns: Table | UnretractedPanes, at: int, is_last: bool) -> bl.PaneInfo:
     index = int(columns.index[at])
-    timing = Timing(TIMINGS[columns.timing[at]])
-    return PaneInfo(timing, index, int(columns.nonspeculative[at]), index == 0, is_last)
+    timing = bl.Timing(TIMINGS[columns.timing[at]])
+    return bl.PaneInfo(timing, index, int(columns.nonspeculative[at]), index == 0, is_last)
 
 
 def _remembered(

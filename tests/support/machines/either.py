@@ -150,10 +150,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
             ).effects
         passes = 1 + number % 3  # whatever their number, the same comes out
         stepped = columns.step(store, ShardInput(tables, [HostWatermark(watermark)], clock), passes)
-        return [
-            *panes_of_step(plan, stepped),
-            *drops_of_step(plan, stepped),
-        ]
+        return [*panes_of_step(plan, stepped), *drops_of_step(plan, stepped)]
 
     for number, batch in enumerate(setting.batches):
         tables, expected = list[pa.Table](), list[KeyedEffect]()

@@ -71,11 +71,7 @@ class Bound:
 
 
 def bind(kinds: Mapping[str, T.DataType], aggregates: Mapping[str, Aggregate]) -> Bound:
-    """The parts of a plan for these aggregates of columns of these types.
-
-    Raises:
-        ColumnError: A column is missing, or has a type that its aggregate cannot use.
-    """
+    """The parts of a plan for these aggregates of columns of these types."""
     fields = [T.StructField(name, dtype) for name, dtype in kinds.items()]
     columns = FrameColumns(schema_of(T.StructType(fields)))
     inputs: dict[str, Input] = {}

@@ -11,17 +11,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.machine.events import (
-    AdvanceClock,
-    AdvanceWatermark,
-    Bundle,
-    Drop,
-    Effect,
-    Element,
-    Event,
-    OnEvent,
-    Pane,
-)
+from beamlike.machine import events
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
@@ -44,8 +34,8 @@ class Restarting:
         return self.machine.needs_clock
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
-    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        self, state: KeyState, event: events.Event, tell: events.OnEvent | None = None
+    ) -> tuple[KeyState, tuple[events.Effect, ...]]:
         return self.machine.step(self.restart(state), event, tell)
 
     def next_timers(self, state: KeyState) -> NextTimers:
@@ -77,7 +67,7 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
     watermark, clock = MIN_TIMESTAMP, 0
     side: int | None = None
 
-    def step(number: int, key: Hashable, event: Event) -> None:
+    def step(number: int, key: Hashable, event: events.Event) -> None:
         known = states.pop(key, None)
         if known:
             before = known.at(watermark, clock, side)
@@ -96,9 +86,9 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
             if wake is not None and wake < now:
                 past.append(f"step {number}, key {key!r}: {name} wake {wake} lies before {now}")
 
-    def due(key: Hashable, event: AdvanceWatermark | AdvanceClock) -> bool:
+    def due(key: Hashable, event: events.AdvanceWatermark | events.AdvanceClock) -> bool:
         next_timers = machine.next_timers(states[key])
-        if isinstance(event, AdvanceClock):
+        if isinstance(event, events.AdvanceClock):
             return next_timers.clock_due(event.to)
         after = KeyState.unseen(watermark, clock, side).side_after(event)
         of_side = event.to if after is None else after
@@ -107,11 +97,11 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
     for number, happens in enumerate(script):
         if isinstance(happens, Arrive):
             for key, elements in happens.by_key().items():
-                step(number, key, Bundle(tuple(elements)))
+                step(number, key, events.Bundle(tuple(elements)))
             continue
         for key in [key for key in states if due(key, happens)]:
             step(number, key, happens)
-        if isinstance(happens, AdvanceWatermark):
+        if isinstance(happens, events.AdvanceWatermark):
             side = KeyState.unseen(watermark, clock, side).side_after(happens)
             watermark = happens.to
         else:
@@ -144,9 +134,9 @@ def cut_bundles(script: Script, size: Callable[[], int]) -> tuple[Script, list[i
     return tuple(cut), origin
 
 
-def panes_of(outputs: Iterable[Output]) -> list[tuple[Hashable, Pane]]:
+def panes_of(outputs: Iterable[Output]) -> list[tuple[Hashable, events.Pane]]:
     """The panes among the outputs, each with its key."""
-    return [(o.key, o.effect) for o in outputs if isinstance(o.effect, Pane)]
+    return [(o.key, o.effect) for o in outputs if isinstance(o.effect, events.Pane)]
 
 
 def broken_pane_laws(run: Run, *, merging: bool) -> list[str]:
@@ -156,7 +146,7 @@ def broken_pane_laws(run: Run, *, merging: bool) -> list[str]:
     several under the same bounds, others have one.
     """
     broken: list[str] = []
-    histories: dict[tuple[Hashable, Window], list[list[Pane]]] = defaultdict(list)
+    histories: dict[tuple[Hashable, Window], list[list[events.Pane]]] = defaultdict(list)
     for key, pane in panes_of(run.outputs):
         if pane.retraction:
             continue
@@ -173,7 +163,7 @@ def broken_pane_laws(run: Run, *, merging: bool) -> list[str]:
     return broken
 
 
-def _broken_history(history: list[Pane]) -> list[str]:
+def _broken_history(history: list[events.Pane]) -> list[str]:
     broken = []
     infos = [pane.info for pane in history]
     if [info.index for info in infos] != list(range(len(infos))):
@@ -219,7 +209,7 @@ def broken_conservation(
     dropped = Counter(
         (o.key, o.effect.element.value)
         for o in run.outputs
-        if isinstance(o.effect, Drop) and isinstance(o.effect.element, Element)
+        if isinstance(o.effect, events.Drop) and isinstance(o.effect.element, events.Element)
     )
     waiting = Counter(
         (key, window, value)
@@ -258,11 +248,13 @@ def broken_retractions(retracting: Run, accumulating: Run, *, merging: bool) -> 
     """
     broken: list[str] = []
     kept = tuple(
-        o for o in retracting.outputs if not (isinstance(o.effect, Pane) and o.effect.retraction)
+        o
+        for o in retracting.outputs
+        if not (isinstance(o.effect, events.Pane) and o.effect.retraction)
     )
     if kept != accumulating.outputs:
         broken.append("without its retractions the output differs from the accumulating one")
-    standing: list[tuple[Hashable, Pane]] = []
+    standing: list[tuple[Hashable, events.Pane]] = []
     for key, pane in panes_of(retracting.outputs):
         withdrawn = (key, attrs.evolve(pane, retraction=False))
         if not pane.retraction:
@@ -273,7 +265,7 @@ def broken_retractions(retracting: Run, accumulating: Run, *, merging: bool) -> 
             broken.append(f"key {key!r}: withdraws a pane that does not stand: {pane}")
 
     def contents(
-        panes: list[tuple[Hashable, Pane]],
+        panes: list[tuple[Hashable, events.Pane]],
     ) -> Counter[tuple[Hashable, Window | None, Any]]:
         return Counter(
             (key, None if merging else pane.window, value)

@@ -62,10 +62,6 @@ def run_in_letters(
         wanted: Outputs whose elements are wanted although nothing reads them.
         shards: The groups that share the keys of a layer.
         buckets: See `beamlike.runtime.plan.Plan`.
-
-    Raises:
-        TransformError: A function of the user's raised.
-        PipelineError: An element reached a node that cannot take it.
     """
     (run,) = run_side_by_side([Scripted(ends, wanted)], dice=dice, shards=shards, buckets=buckets)
     return run

@@ -24,25 +24,14 @@ Build = Callable[[ScioContext], None]
 
 @attrs.frozen
 class Played:
-    """A pipeline that was played, with what was asserted of it.
-
-    Args:
-        pipeline: The pipeline.
-        outcome: What came out, or what its run ended with.
-        refused: What went wrong building it; then it was not played.
-    """
+    """A pipeline that was played, with what was asserted of it."""
 
     pipeline: TestPipeline
     outcome: PipelineRun | Exception | None = None
     refused: Exception | None = None
 
     def check(self) -> None:
-        """Ask everything that was asserted.
-
-        Raises:
-            PaneAssertionError: Some of it does not hold.
-            TransformError: A function of the user's raised in this pipeline.
-        """
+        """Ask everything that was asserted."""
         __tracebackhide__ = True
         if self.refused is not None:
             raise self.refused

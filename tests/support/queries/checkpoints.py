@@ -18,18 +18,7 @@ def leave_checkpoint(
     query: "Callable[[DataFrame], DataFrame]",
     *arrivals: Sequence[Row],
 ) -> Path:
-    """Run a query until it has seen everything, and stop it.
-
-    Args:
-        spark: The session of the query.
-        home: A folder that is used for nothing else.
-        schema: Of the rows that arrive.
-        query: What comes out, from the stream of rows.
-        arrivals: Rows that arrive together: each is taken in before the next.
-
-    Returns:
-        The folder of the checkpoint.
-    """
+    """Run a query over rows that arrive one after the other, stop it, and return its checkpoint."""
     inbox, checkpoint = home / "in", home / "checkpoint"
     inbox.mkdir(parents=True)
     rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(inbox))

@@ -10,13 +10,7 @@ if TYPE_CHECKING:
 
 
 def counted(spark: "SparkSession", folder: Path, **options: Any) -> "DataFrame":
-    """The counts.
-
-    Args:
-        spark: The session.
-        folder: The files, JSON.
-        options: Of `beamlike.windowed`.
-    """
+    """The counts of the rows in JSON files; ``options`` are those of `beamlike.windowed`."""
     return bl.windowed(
         spark.readStream.schema("user string, at timestamp").json(str(folder)),
         key="user",

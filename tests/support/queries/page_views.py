@@ -12,13 +12,6 @@ from beamlike.testing import QueryTest
 VIEWS = "user string, at timestamp, page string"
 SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 MINUTES, HOURS = bl.FixedWindows("1 minute"), bl.FixedWindows("1 hour")
-NEVER_FIRED = {
-    "timing": "UNKNOWN",
-    "index": 0,
-    "nonspeculative_index": 0,
-    "is_first": True,
-    "is_last": True,
-}
 
 Step = Callable[[QueryTest], Any]
 

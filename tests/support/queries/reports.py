@@ -44,10 +44,7 @@ def report(
         connect: As Spark Connect writes it where a query is asked for ``recentProgress``: names and
             values apart.
     """
-    nothing: dict[str, int | str | None] = {
-        **dict.fromkeys(_COUNTED, 0),
-        **dict.fromkeys(_UNKNOWN),
-    }
+    nothing: dict[str, int | str | None] = {**dict.fromkeys(_COUNTED, 0), **dict.fromkeys(_UNKNOWN)}
     counted = {of: nothing | dict(its) for of, its in (metrics or {}).items()}
     times = {"watermark": watermark} | ({} if newest is None else {"max": newest})
     shown: dict[str, Any] = {

@@ -9,11 +9,14 @@ Row = dict[str, Any]
 MakeFeed = Callable[[str], Any]
 """The fixture ``feed``: makes a stream of files with these columns."""
 
-Shown = Callable[[Any], list[Row]]
-"""The fixture ``shown``: the rows of a bounded frame."""
+ONLY_PANE: dict[str, Any] = {
+    **{"timing": "ON_TIME", "index": 0, "nonspeculative_index": 0},
+    **{"is_first": True, "is_last": True},
+}
+"""Of a window that has no other one."""
 
-Lines = Callable[[list[Row]], list[str]]
-"""The fixtures ``lines`` and ``lines_in_order``: a row in words."""
+NEVER_FIRED = ONLY_PANE | {"timing": "UNKNOWN"}
+"""Of a row that no grouping has emitted."""
 
 SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
 
