@@ -29,6 +29,6 @@ The work, by either machine: `clock` (where the clocks of a shard stand, and wha
 is), `shard` (one shard's step, key by key), `column_shard` (one shard's step, all keys at once),
 `first_shard` (the same, of the first row of each key), `stepping` (which of these, and why),
 `tally` (what a shard counts), `packing` (rows as envelopes), `work` (what an operator does with
-what it is sent), `fanout` (groups that combine the rows of hot keys before), `waking` (how often a
-query is woken that gets no data). Whole pipelines of Python functions are in `graph`.
+what it is sent), `fanout` (groups that combine the rows of hot keys before). Whole pipelines of
+Python functions are in `graph`.
 """

@@ -46,30 +46,21 @@ class MemoryStage:
 
     Args:
         machine: What it does.
-        states: What is remembered of each key; None: nothing has happened.
-        watermark: Where the watermark is (ms).
-        clock: Processing time (ms).
+        watermark: Where the watermark begins (ms).
 
     Attributes:
         records: Whether everything is written down as it happens, for `run`.
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        states: Mapping[Hashable, KeyState] | None = None,
-        watermark: int = MIN_TIMESTAMP,
-        clock: int = 0,
-    ) -> None:
-        # A stage that continues another one's state starts with an empty record.
+    def __init__(self, machine: Machine, watermark: int = MIN_TIMESTAMP) -> None:
         self.records = True
         self._machine = machine
-        self._states: dict[Hashable, KeyState] = dict(states or {})
+        self._states: dict[Hashable, KeyState] = {}
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
         # Of a step of a key all at once: objects are made on access.
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
-        self.watermark, self.clock = watermark, clock
+        self.watermark, self.clock = watermark, 0
         self.side_watermark: int | None = None
         self._retracting = retracting(machine)
         self._passed_on = self._reached

@@ -47,6 +47,8 @@ from beamlike.runtime.store.stores import Store
 KeyedEffect = tuple[Key, Effect]
 KeyedMerge = tuple[Key, Merged]
 """A merge, with those of its sources that were live."""
+KeyStepped = tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]
+"""What came out of a step of a key, what merged, and what the key waits for then."""
 
 
 @attrs.frozen
@@ -205,7 +207,7 @@ class Shard:
         key: Key,
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
-    ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
+    ) -> KeyStepped:
         """The events of one key in one micro-batch, those that can change anything.
 
         ``clocks`` are those after the step before, as this one begins, and as it ends.

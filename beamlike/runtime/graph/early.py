@@ -9,7 +9,7 @@ Source: Beam's combiner lifting, ``CombinePerKey.with_hot_key_fanout``.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -19,24 +19,26 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.input_clocks import InputUpdate, ShardWatermark, SourceClock
 from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import RepeatedKey
+from beamlike.model.combine import WholeNumbersFold
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import by_shard
 from beamlike.runtime.graph.keyed import (
     as_noted,
-    column_of_keys,
     hashes_of,
+    keyed_columns,
     keyed_table,
     typed,
 )
 from beamlike.runtime.graph.layers import Layers, Spread
-from beamlike.runtime.graph.reducing import reduced, with_counts
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
 from beamlike.runtime.graph.stateful import GroupingWorker, Keyed
 
 _PAYS: Final = 4
 """One in so many elements at least need not go to the shards, or elements are not combined."""
 _FOREVER: Final = 2**62
+_REDUCE: Final = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+_LARGEST: Final = 2**62
 _MIX: Final = 0x5851F42D4C957F2D
 """Knuth's multiplier of 64 bits."""
 
@@ -229,14 +231,7 @@ class EarlyCombiner:
             values = pa.array(rows, HeldValues.positions)
         else:
             values = typed(keyed.values, self._plan.values["value"]).take(pa.array(rows))
-        picked, number = pa.array(rows), pa.int64()
-        columns = {
-            "key_key": column_of_keys(blobs),
-            "ts": pa.array(keyed.timestamps, number),
-            "start": pa.array(keyed.windows.starts, number),
-            "end": pa.array(keyed.windows.ends, number),
-            "hash": pa.array(hashes),
-        }
+        columns, picked = keyed_columns(keyed, blobs, hashes), pa.array(rows)
         if len(rows) < len(blobs):
             columns = {name: column.take(picked) for name, column in columns.items()}
         table = pa.table(columns | {"value_value": values})
@@ -266,3 +261,55 @@ def _about_as_many(hashes: Ints, windows: Spans) -> int:
     """How many different keys and windows there are, or a few less: two may have the same hash."""
     starts, ends = np.asarray(windows.starts, np.int64), np.asarray(windows.ends, np.int64)
     return len(np.unique((hashes * _MIX + starts) * _MIX + ends))
+
+
+# -- whole numbers of one key: to add them up in a column takes a hundredth of the time ------------
+
+
+def reduced(keyed: Keyed, fold: WholeNumbersFold) -> tuple[Keyed, Ints] | None:
+    """One element of each window in place of all, at the greatest event time of these.
+
+    Args:
+        keyed: The elements, which have one key.
+        fold: What their numbers become.
+
+    Returns:
+        The elements that are left, by window, and how many each stands for; None if some are not
+        whole numbers of 64 bits, or their sum might not be one.
+    """
+    numbers = _whole_numbers(keyed.values)
+    if numbers is None or not len(numbers) or not isinstance(keyed.keys, RepeatedKey):
+        return None
+    if fold == "sum" and max(-int(numbers.min()), int(numbers.max())) * len(numbers) >= _LARGEST:
+        return None
+    starts, ends = map(np.asarray, (keyed.windows.starts, keyed.windows.ends))
+    times = np.asarray(keyed.timestamps, np.int64)
+    order = np.lexsort((ends, starts))
+    starts, ends, times, numbers = (column[order] for column in (starts, ends, times, numbers))
+    changes = (starts[1:] != starts[:-1]) | (ends[1:] != ends[:-1])
+    first = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    counts = np.diff(first, append=len(order))
+    values = _REDUCE[fold].reduceat(numbers, first).tolist()
+    windows = Spans(starts[first].tolist(), ends[first].tolist())
+    latest = np.maximum.reduceat(times, first).tolist()
+    keys = RepeatedKey(keyed.keys.key, len(first))
+    return Keyed(keys, values, latest, windows, keyed.declared), counts
+
+
+def _whole_numbers(values: Sequence[Any]) -> Ints | None:
+    if isinstance(values, pa.Array):
+        return values.to_numpy() if pa.types.is_int64(values.type) else None
+    if not {int}.issuperset(map(type, values)):
+        return None
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return None
+
+
+def with_counts(lifted: pa.Table, windows: Spans, counts: Ints) -> pa.Table:
+    """Combined elements of one key that stand for so many elements in each window."""
+    of_window = dict(zip(zip(windows.starts, windows.ends, strict=True), counts, strict=True))
+    spans = zip(*(lifted.column(side).to_pylist() for side in ("start", "end")), strict=True)
+    numbers = pa.array([of_window[span] for span in spans], pa.int64())
+    return lifted.set_column(lifted.column_names.index("count"), "count", numbers)

@@ -72,13 +72,6 @@ def hashes_of(blobs: Sequence[bytes]) -> Ints:
     return np.fromiter(map(crc32, blobs), np.int64, len(blobs))
 
 
-def column_of_keys(blobs: Sequence[bytes]) -> pa.Array:
-    """The bytes of keys as a column."""
-    if isinstance(blobs, RepeatedKey):
-        return pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
-    return pa.array(blobs, pa.binary())
-
-
 def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) -> pa.Table:
     """The elements as a table with the ``hash`` of each key in place of its bucket.
 
@@ -89,19 +82,25 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
+    return pa.table({**keyed_columns(keyed, blobs, hashes), "value_value": values})
+
+
+def keyed_columns(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints) -> dict[str, pa.Array]:
+    """The columns of elements besides their values."""
     number, unassigned = pa.int64(), None
     if keyed.unassigned is not None:
         unassigned = np.array(keyed.unassigned, np.bool_)
-    return pa.table(
-        {
-            "key_key": column_of_keys(blobs),
-            "value_value": values,
-            "ts": pa.array(keyed.timestamps, number),
-            "start": pa.array(keyed.windows.starts, number, mask=unassigned),
-            "end": pa.array(keyed.windows.ends, number, mask=unassigned),
-            "hash": pa.array(hashes),
-        }
-    )
+    if isinstance(blobs, RepeatedKey):
+        keys = pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
+    else:
+        keys = pa.array(blobs, pa.binary())
+    return {
+        "key_key": keys,
+        "ts": pa.array(keyed.timestamps, number),
+        "start": pa.array(keyed.windows.starts, number, mask=unassigned),
+        "end": pa.array(keyed.windows.ends, number, mask=unassigned),
+        "hash": pa.array(hashes),
+    }
 
 
 def typed(values: Sequence[Any], dtype: pa.DataType) -> pa.Array:

@@ -29,14 +29,13 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
-from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.stateful import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.graph.worker import Tagged, Worker
+from beamlike.runtime.graph.worker import FunctionWorker, Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.safe_text import USER_RAISED
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import count
@@ -45,7 +45,7 @@ from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
+from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
@@ -138,7 +138,7 @@ class Scripted:
 
     ends: Sequence[Node]
     wanted: Sequence[Edge] = ()
-    kept: KeptEdges | None = None
+    kept: Container[Edge] | None = None
     notes: bool = attrs.field()
 
     @notes.default
