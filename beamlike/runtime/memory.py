@@ -46,21 +46,30 @@ class MemoryStage:
 
     Args:
         machine: What it does.
-        watermark: Where the watermark begins (ms).
+        states: What is remembered of each key; None: nothing has happened.
+        watermark: Where the watermark is (ms).
+        clock: Processing time (ms).
 
     Attributes:
         records: Whether everything is written down as it happens, for `run`.
     """
 
-    def __init__(self, machine: Machine, watermark: int = MIN_TIMESTAMP) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        states: Mapping[Hashable, KeyState] | None = None,
+        watermark: int = MIN_TIMESTAMP,
+        clock: int = 0,
+    ) -> None:
+        # A stage that continues another one's state starts with an empty record.
         self.records = True
         self._machine = machine
-        self._states: dict[Hashable, KeyState] = {}
+        self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
         # Of a step of a key all at once: objects are made on access.
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
-        self.watermark, self.clock = watermark, 0
+        self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
         self._retracting = retracting(machine)
         self._passed_on = self._reached

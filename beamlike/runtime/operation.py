@@ -64,6 +64,11 @@ class Operation(ABC):
         raise NotImplementedError
 
 
+def types_in_words(types: Mapping[str, pa.DataType]) -> str:
+    """Columns with their types, as saved state names them."""
+    return ", ".join(f"{name} {dtype}" for name, dtype in types.items())
+
+
 def function_words(fn: StatefulFn) -> dict[str, str]:
     """What saved state depends on of a function with states and timers."""
     return {

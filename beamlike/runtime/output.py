@@ -203,7 +203,7 @@ class OutputTable:
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.runtime.packing`."""
-        keys = {name: [row["key"][name] for row in rows] for name in self.plan.keys}
+        keys = {name: [row[f"key_{name}"] for row in rows] for name in self.plan.keys}
         dropped = [
             {
                 "stage": self.plan.name,

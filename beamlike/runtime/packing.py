@@ -303,15 +303,7 @@ def _finished_blob(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
 
 def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     """Rows that no machine can take, as finished drops; or the end of the query."""
-    rows = [
-        {
-            "key": {name: row[f"key_{name}"] for name in plan.keys},
-            "ts": row["ts"],
-            "reason": row["reason"],
-            "element": row["element"],
-        }
-        for row in refused.to_pylist()
-    ]
+    rows = refused.to_pylist()
     # What the query's author rejects is dropped in any case.
     bad = [row for row in rows if row["reason"] in BAD_ROWS]
     if bad and plan.on_error == "fail":

@@ -26,7 +26,7 @@ from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_wo
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.json_rows import scalars
-from beamlike.runtime.operation import Operation
+from beamlike.runtime.operation import Operation, types_in_words
 from beamlike.runtime.options import (
     BUCKETS,
     SHARDS,
@@ -343,7 +343,7 @@ class Plan:
         return {
             "layout version": str(LAYOUT_VERSION),
             **self.operation.words,
-            "key": ", ".join(f"{name} {key}" for name, key in self.keys.items()),
+            "key": types_in_words(self.keys),
             "inputs": self._input_words(),
             "shards": str(self.shards),
             "buckets": str(self.buckets),

@@ -106,14 +106,7 @@ def time_types(wall_clock: bool) -> TimeTypes:
 _INSTANTS: Final = TimeTypes.of(pa.timestamp("us", tz="UTC"))
 _WALL_CLOCK: Final = TimeTypes.of(pa.timestamp("us"))
 
-BAD_ROWS: Final = (
-    RowProblem.NULL_KEY.value,
-    RowProblem.BAD_KEY.value,
-    RowProblem.NULL_TIMESTAMP.value,
-    RowProblem.BAD_TIMESTAMP.value,
-    RowProblem.FAR_FUTURE.value,
-    RowProblem.BAD_VALUE.value,
-)
+BAD_ROWS: Final = tuple(problem.value for problem in RowProblem)
 """Why a row never gets as far as a machine."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
