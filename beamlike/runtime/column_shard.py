@@ -28,7 +28,7 @@ from beamlike.runtime.row_values import (
     lifted_arrivals_of,
     strategy_for_columns,
 )
-from beamlike.runtime.store.blobs import concat, one_chunk
+from beamlike.runtime.store.arrow_limits import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
     ColumnState,

@@ -22,7 +22,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
-from beamlike.runtime.store.blobs import one_chunk
+from beamlike.runtime.store.arrow_limits import one_chunk
 from beamlike.runtime.store.column_state import Numbered, number_keys
 from beamlike.runtime.store.state import Key
 
@@ -148,7 +148,7 @@ class _KeyByKey:
 
     def __init__(self, plan: Plan, *, checks: bool = False) -> None:
         self._plan = plan
-        self._lifting = plan.checking_lifting if checks else plan.lifting
+        self._lifting = plan.lifting(checks=checks)
         self._schema = _schema(plan)
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
@@ -177,14 +177,9 @@ class _KeyByKey:
         columns: list[Any] = [
             [key[index] for key, _ in lifted] for index in range(len(self._plan.keys))
         ]
-        columns += [
-            [row.window.start for row in ones],
-            [row.window.end for row in ones],
-            [row.count for row in ones],
-            [row.timestamp for row in ones],
-            [row.judged for row in ones],
-            [row.merged for row in ones],
-            *layout.encode([row.accumulator for row in ones]),
-            [hashes[key] for key, _ in lifted],
-        ]
+        columns += [[row.window.start for row in ones], [row.window.end for row in ones]]
+        fields = ("count", "timestamp", "judged", "merged")
+        columns += [[getattr(row, field) for row in ones] for field in fields]
+        columns += layout.encode([row.accumulator for row in ones])
+        columns.append([hashes[key] for key, _ in lifted])
         return table_of(columns, self._schema)

@@ -310,17 +310,10 @@ class Plan:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
 
-    @cached_property
-    def lifting(self) -> Lifting:
-        """Combines elements before they reach their shard."""
-        return self._lifting_for(self.machine)
-
-    @cached_property
-    def checking_lifting(self) -> Lifting:
-        """Combines elements before they reach their shard, see `checking_machine`."""
-        return self._lifting_for(self.checking_machine)
-
-    def _lifting_for(self, machine: Machine) -> Lifting:
+    def lifting(self, *, checks: bool) -> Lifting:
+        """What combines elements before they reach their shard; with ``checks`` as
+        `checking_machine` does."""
+        machine = self.checking_machine if checks else self.machine
         assert isinstance(machine, Grouping), "nothing else combines elements"
         return Lifting(self.strategy, machine.combine, self.on_error)
 
@@ -427,7 +420,7 @@ def number_of_shard(group: int, count: int) -> int:
     return _murmur3_int(group) % count
 
 
-def _murmur3_int(value: int, seed: int = 42) -> int:
+def _murmur3_int(value: int) -> int:
     """Spark's hash of an integer column (Murmur3 x86 32), as a signed number."""
     mask = 0xFFFFFFFF
 
@@ -435,7 +428,7 @@ def _murmur3_int(value: int, seed: int = 42) -> int:
         return ((x << by) | (x >> (32 - by))) & mask
 
     mixed = rotate((value * 0xCC9E2D51) & mask, 15) * 0x1B873593 & mask
-    hashed = (rotate(seed ^ mixed, 13) * 5 + 0xE6546B64) & mask
+    hashed = (rotate(42 ^ mixed, 13) * 5 + 0xE6546B64) & mask
     hashed ^= 4
     hashed = ((hashed ^ (hashed >> 16)) * 0x85EBCA6B) & mask
     hashed = ((hashed ^ (hashed >> 13)) * 0xC2B2AE35) & mask

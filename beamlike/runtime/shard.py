@@ -295,11 +295,9 @@ def _note(
     machine: Retracting | None,
 ) -> None:
     """What a bucket holds after its keys were stepped, and when its next timers are."""
-    index.deadline[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
-    index.clock_deadline[bucket] = min(
-        (w.clock for w in deadlines if w.clock is not None), default=NEVER
-    )
-    index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
+    for least, timer in ((index.deadline, 0), (index.clock_deadline, 1), (index.side, 2)):
+        waits = (timers[timer] for timers in deadlines)
+        least[bucket] = min((instant for instant in waits if instant is not None), default=NEVER)
     index.hold[bucket] = min(
         (hold for state in states.values() for hold in _holds(state, machine)), default=NEVER
     )

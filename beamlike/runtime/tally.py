@@ -250,16 +250,13 @@ def _instant(instant: datetime | None) -> str:
 
 def tallies_table(tallies: Mapping[int, Tally]) -> pa.Table:
     """What nodes counted, as columns."""
-    number, numbers = pa.int32(), pa.list_(pa.int64())
-    return pa.table(
-        {
-            "of": pa.array(tallies, number),
-            "counts": pa.array([tally.counts for tally in tallies.values()], numbers),
-            "stood": pa.array([tally.stood for tally in tallies.values()], numbers),
-            "example": pa.array([tally.example for tally in tallies.values()], pa.string()),
-            "jump": pa.array([tally.jump for tally in tallies.values()], pa.string()),
-        }
-    )
+    numbers, texts = pa.list_(pa.int64()), pa.string()
+    types = {"counts": numbers, "stood": numbers, "example": texts, "jump": texts}
+    columns = {
+        name: pa.array([getattr(tally, name) for tally in tallies.values()], dtype)
+        for name, dtype in types.items()
+    }
+    return pa.table({"of": pa.array(tallies, pa.int32()), **columns})
 
 
 def tallies_in(table: pa.Table) -> Iterator[tuple[int, Tally]]:

@@ -8,7 +8,7 @@ how far the watermark has come.
 Source: Beam's combiner lifting, ``CombinePerKey.with_hot_key_fanout``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -77,18 +77,14 @@ def watermark_bound(layers: Layers, node: int, reached: Sequence[InputUpdate]) -
     return WatermarkBound(min(bounds), is_certain=True) if bounds else WatermarkBound()
 
 
-@attrs.frozen
-class EarlyCombined:
-    """What a task sends of its elements.
+PlacedTable = tuple[int, pa.Table, bool]
+"""Elements, the position of the shard that gets them, and False; or those of hot keys, with their
+``hash``, the position of the task that combines them further, and True: `Fanout` spreads them."""
 
-    Args:
-        to_shards: Tables for the shards, by their positions.
-        to_fanout: Combined elements of hot keys with their ``hash``, by the positions of the
-            tasks that combine them further, see `beamlike.model.graph.Fanout`.
-    """
 
-    to_shards: list[tuple[int, pa.Table]]
-    to_fanout: list[tuple[int, pa.Table]] = attrs.field(factory=list)
+def to_shards(tables: Iterable[tuple[int, pa.Table]]) -> list[PlacedTable]:
+    """Tables for shards, by their positions."""
+    return [(shard, table, False) for shard, table in tables]
 
 
 class EarlyCombiner:
@@ -109,7 +105,7 @@ class EarlyCombiner:
 
     def combined(
         self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound, part: int
-    ) -> EarlyCombined:
+    ) -> list[PlacedTable]:
         """What a task sends of its elements: combined ones, and the others one by one.
 
         Args:
@@ -131,18 +127,20 @@ class EarlyCombiner:
             lifted = with_counts(lifted, of_windows.windows, counts)
             return self._spread(of_windows, keys, lifted, part)
         keyed = keyed.with_objects()
-        plan, hashes = self._plan, hashes_of(blobs)
+        hashes, sent = hashes_of(blobs), list[PlacedTable]()
         early = self._early(keyed, hashes, bound)
-        to_shards = list[tuple[int, pa.Table]]()
         if not early.all() or self._notes:
             table = keyed_table(keyed, blobs, hashes, self._wire)
             if self._notes:  # also where no element is combined: other tasks may combine theirs
-                to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
+                sent += self._to_shards(as_noted(table))
             if not early.any():
-                return EarlyCombined([*to_shards, *by_shard(table, plan.shards, plan.buckets)])
-            to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
+                return [*sent, *self._to_shards(table)]
+            sent += self._to_shards(table.filter(pa.array(~early)))
         lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
-        return self._spread(keyed, blobs, lifted, part, to_shards)
+        return [*sent, *self._spread(keyed, blobs, lifted, part)]
+
+    def _to_shards(self, table: pa.Table) -> list[PlacedTable]:
+        return to_shards(by_shard(table, self._plan.shards, self._plan.buckets))
 
     def _reduced(self, keyed: Keyed, bound: WatermarkBound) -> tuple[Keyed, Ints] | None:
         """Elements `reduced`; None, too, where one may be late, or all have to be noted."""
@@ -160,32 +158,26 @@ class EarlyCombiner:
         return few if is_less else None
 
     def _spread(
-        self,
-        keyed: Keyed,
-        blobs: Sequence[bytes],
-        lifted: pa.Table,
-        part: int,
-        to_shards: Sequence[tuple[int, pa.Table]] = (),
-    ) -> EarlyCombined:
-        """Combined elements, and others, on their ways."""
-        plan, position = self._plan, self._fanout_of(keyed, blobs, lifted, part)
+        self, keyed: Keyed, blobs: Sequence[bytes], lifted: pa.Table, part: int
+    ) -> list[PlacedTable]:
+        """Combined elements on their ways."""
+        position = self._fanout_of(keyed, blobs, lifted, part)
         is_hot = position >= 0
-        to_fanout = [
-            (number, lifted.filter(pa.array(position == number)))
+        hot = [
+            (number, lifted.filter(pa.array(position == number)), True)
             for number in np.unique(position[is_hot]).tolist()
         ]
-        if is_hot.any():
+        if hot:
             lifted = lifted.filter(pa.array(~is_hot))
-        return EarlyCombined([*to_shards, *by_shard(lifted, plan.shards, plan.buckets)], to_fanout)
+        return [*self._to_shards(lifted), *hot]
 
-    def merged(self, tables: Sequence[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
+    def merged(self, tables: Sequence[pa.Table]) -> list[PlacedTable]:
         """Combined elements with their ``hash`` as one of each key and window, for the shards.
 
         Raises:
             UserFunctionError: A function of the user's raised.
         """
-        lifted = self._stage.lift(tables, None)
-        return by_shard(lifted, self._plan.shards, self._plan.buckets)
+        return self._to_shards(self._stage.lift(tables, None))
 
     def _early(self, keyed: Keyed, hashes: Ints, bound: WatermarkBound) -> Bools:
         """Which elements are combined."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
-from beamlike.machine.events import AdvanceWatermark, going_back
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, going_back
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn, Mean, Sum
@@ -133,23 +133,19 @@ def _check(script: Script) -> None:
         UnsupportedError: The watermark of a side input is moved.
         WatermarkError: A clock is moved back.
     """
-    watermark, clock = MIN_TIMESTAMP, 0
+    stands_at: dict[type, int] = {AdvanceWatermark: MIN_TIMESTAMP, AdvanceClock: 0}
     for step in script:
         if isinstance(step, Arrive):
             continue
-        moves_watermark = isinstance(step, AdvanceWatermark)
         if isinstance(step, AdvanceWatermark) and step.side is not None:
             raise UnsupportedError(
                 f"{step} moves the watermark of a side input, and a stage that runs by itself has "
                 'one watermark for all inputs; leave side out, or use host="memory"'
             )
-        refusal = going_back(step, watermark if moves_watermark else clock)
+        refusal = going_back(step, stands_at[type(step)])
         if refusal is not None:
             raise WatermarkError(refusal)
-        if moves_watermark:
-            watermark = step.to
-        else:
-            clock = step.to
+        stands_at[type(step)] = step.to
 
 
 def _numbered(step: ScriptStep, names: Mapping[Hashable, int]) -> ScriptStep:

@@ -225,11 +225,6 @@ def _is_compared_by_value(key: Any) -> bool:
     return compared is not object.__eq__ and type(key).__hash__ is not None
 
 
-def _are_pairs(values: Sequence[Any]) -> bool:
-    """Whether all are tuples of two, and no objects of a class below that; most are."""
-    return {tuple}.issuperset(map(type, values)) and {2}.issuperset(map(len, values))
-
-
 def _all_fit(values: Sequence[Any], declared: type) -> bool:
     """Whether all values are known to be of a type and to fit a column of it; see `_fits`."""
     if not {declared}.issuperset(map(type, values)):
@@ -249,15 +244,6 @@ def _fits(value: Any) -> bool:
         except UnicodeEncodeError:
             return False
     return True
-
-
-def _pair(value: Any, label: str) -> tuple[Hashable, Any]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise PipelineError(
-            f"{label!r} groups pairs of key and value, and got {value!r}; make pairs before it, "
-            "for example with WithKeys(...) or Map(lambda x: (key, x))"
-        )
-    return value
 
 
 class GroupingWorker(StatefulWorker):
@@ -313,11 +299,7 @@ class GroupingWorker(StatefulWorker):
         self._combine.teardown()
 
     def _pairs(self, bundles: Sequence[Bundle]) -> tuple[Bundle, Spans]:
-        """The elements, each in one window, and their windows; all are pairs.
-
-        Raises:
-            PipelineError: One is not, or its value is not of the declared type.
-        """
+        """The elements, each in one window, and their windows; all are pairs."""
         bundle, windows = bundles[0].one_window_each()
         self._check_pairs(bundle.values)
         return bundle, windows
@@ -328,18 +310,18 @@ class GroupingWorker(StatefulWorker):
         Raises:
             PipelineError: One is not.
         """
-        if not _are_pairs(pairs):
+        if not ({tuple}.issuperset(map(type, pairs)) and {2}.issuperset(map(len, pairs))):
             for value in pairs:
-                _pair(value, self.label)
+                if not isinstance(value, tuple) or len(value) != 2:
+                    raise PipelineError(
+                        f"{self.label!r} groups pairs of key and value, and got {value!r}; make "
+                        "pairs before it, for example with WithKeys(...) or Map(lambda x: (key, x))"
+                    )
         if self._declared is not None:
             self._check([value for _, value in pairs])
 
     def _check(self, values: Sequence[Any]) -> None:
-        """Refuse values that are not of the declared type.
-
-        Raises:
-            PipelineError: One is of another type, or fits no column of this one.
-        """
+        """Refuse values of another type than the declared one, or that fit no column of it."""
         declared = self._declared
         if declared is None or _all_fit(values, declared):
             return

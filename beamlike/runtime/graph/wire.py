@@ -27,14 +27,12 @@ from beamlike.runtime.graph.main_program import name_in_main
 from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
-_UNSENDABLE = (
-    "cannot go to another process: {problem}; bring out plain values, or declare a coder for its "
-    "class with coders.registry.register_coder(...)"
-)
-_UNREADABLE = (
-    "{what} was kept by an earlier run, or sent by another process, and cannot be made again here: "
-    "{problem}; {help}, or start the query with a new checkpoint"
-)
+
+def _unreadable(what: str, problem: str, advice: str) -> StateError:
+    return StateError(
+        f"a {what} was kept by an earlier run, or sent by another process, and cannot be made "
+        f"again here: {problem}; {advice}, or start the query with a new checkpoint"
+    )
 
 
 MADE_BY: Final = "__beamlike_made_by__"
@@ -202,23 +200,14 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
     """
     coder = None if coders is None else coders.by_name.get(name)
     if coder is None:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {name}",
-                problem="it has no coder any more",
-                help="declare the coder again with coders.registry.register_coder(...)",
-            )
-        )
+        advice = "declare the coder again with coders.registry.register_coder(...)"
+        raise _unreadable(name, "it has no coder any more", advice)
     try:
         return coder.decode(blob)
     except USER_RAISED as cause:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {name}",
-                problem=f"{coder}.decode raised {problem_of(cause)}",
-                help="declare a coder that reads what the earlier one wrote",
-            )
-        ) from cause
+        problem = f"{coder}.decode raised {problem_of(cause)}"
+        advice = "declare a coder that reads what the earlier one wrote"
+        raise _unreadable(name, problem, advice) from cause
 
 
 @attrs.frozen
@@ -338,9 +327,11 @@ class _Pickler(FunctionPickler):
         except BeamlikeError:
             raise
         except USER_RAISED as cause:
-            problem = problem_of(cause)
-            problem_of_value = f"{short_repr(value)} {_UNSENDABLE.format(problem=problem)}"
-            raise CoderError(problem_of_value) from cause
+            raise CoderError(
+                f"{short_repr(value)} cannot go to another process: {problem_of(cause)}; bring out "
+                "plain values, or declare a coder for its class with "
+                "coders.registry.register_coder(...)"
+            ) from cause
         self.clear_memo()  # the next one is read without this one
 
     def reducer_override(self, obj: Any) -> Any:
@@ -365,9 +356,8 @@ class _Pickler(FunctionPickler):
                 return known  # it is read by the main program of then
         reduction = super().reducer_override(obj)
         if reduction is NotImplemented and isinstance(obj, type | FunctionType):
-            self._by_reference[id(obj)] = (
-                obj  # to find that out takes longer than to write the name
-            )
+            # To find that out takes longer than to write the name.
+            self._by_reference[id(obj)] = obj
         return reduction
 
 
@@ -396,13 +386,9 @@ def _empty(cls: type, names: tuple[str, ...], *arguments: Any) -> Any:
 def _check_fields(cls: type, names: tuple[str, ...]) -> None:
     now = _fields_of(cls)
     if now != names:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {type_name(cls)}",
-                problem=f"its fields were {', '.join(names)}, and are {', '.join(now or ())}",
-                help="bring them back, or write and declare a coder before fields change",
-            )
-        )
+        problem = f"its fields were {', '.join(names)}, and are {', '.join(now or ())}"
+        advice = "bring them back, or write and declare a coder before fields change"
+        raise _unreadable(type_name(cls), problem, advice)
 
 
 class _Unpickler(pickle.Unpickler):
@@ -422,13 +408,8 @@ class _Unpickler(pickle.Unpickler):
         except BeamlikeError:
             raise
         except USER_RAISED as cause:
-            raise StateError(
-                _UNREADABLE.format(
-                    what=f"a {self._making}",
-                    problem=problem_of(cause),
-                    help="bring back the class as it was",
-                )
-            ) from cause
+            advice = "bring back the class as it was"
+            raise _unreadable(self._making, problem_of(cause), advice) from cause
 
     def find_class(self, module: str, name: str) -> Any:
         if module == __name__ and name == decoded.__name__:

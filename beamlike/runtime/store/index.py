@@ -232,21 +232,19 @@ class Index:
     def dump(self, plan: Plan) -> bytes:
         """As `load` reads it back."""
         columns = {saved: getattr(self, name) for saved, name in _FIELDS.items()}
-        of_keys: dict[str, Any] = {}
-        if plan.key_clock is None:
-            del columns[_OWN]
-        else:
-            of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
-        failing = {} if self.failing == Failing() else {_FAILING: self.failing.to_json()}
-        header = {
+        header: dict[str, Any] = {
             "plan": plan.identity,
             "about": plan.about,
             "output": self.output,
             "contents": self.contents.to_json(),
             **self.clocks.to_json(),
-            **of_keys,
-            **failing,
         }
+        if plan.key_clock is None:
+            del columns[_OWN]
+        else:
+            header[_KEY_CLOCK] = plan.key_clock.to_json()
+        if self.failing != Failing():
+            header[_FAILING] = self.failing.to_json()
         return pack_blob(pa.table(columns), header | {_SEAL: _seal(columns, header)})
 
 
