@@ -30,7 +30,7 @@ pytest).
 """
 
 from beamlike.api.pipelines.dofn import TimestampedValue
-from beamlike.runtime.by_clock import (
+from beamlike.testing.streams.watermark_rules import (
     BoundedDelay,
     IdleAfter,
     PercentileOfDelays,

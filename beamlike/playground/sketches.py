@@ -17,7 +17,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, show_duration
-from beamlike.runtime.by_clock import (
+from beamlike.testing.streams.watermark_rules import (
     BoundedDelay,
     IdleAfter,
     PercentileOfDelays,

@@ -4,7 +4,7 @@ A shard is some of the keys of a grouping. It takes Arrow tables of elements and
 gives out effects or rows; between two steps its state is saved as bytes in a store of four methods.
 
 Read in this order. Scripts: `script` (the steps of a test, and the record of a run), `memory` (the
-reference machine runs it, key by key), `by_clock` (scripts of elements with both of their times).
+reference machine runs it, key by key).
 The data: `columns` (accumulators and values of Python as Arrow columns), `checked` (combine
 functions that say which element is too much, and a user's own), `named_rows` (rows for functions of
 users), `operation` (what a stage does, and how its values lie among columns), `failing` (which

@@ -15,7 +15,7 @@ from beamlike.model.time import (
     instant_ms,
     show_instant,
 )
-from beamlike.runtime.by_clock import Move, TimedElement, WatermarkRule, script_by_clock
+from beamlike.testing.streams.watermark_rules import Move, TimedElement, WatermarkRule, script_by_clock
 from beamlike.testing.streams.finished import FinishedTestStream
 
 Timed = tuple[Any, InstantLike, InstantLike]
