@@ -235,7 +235,7 @@ def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
     words = [dropped["reason"]]
     words += (f"{name}={short_repr(row[name])}" for name in plan.keys)
     if dropped["window"]:
-        start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
+        start, end = map(_instant, dropped["window"].values())
         words.append(f"window [{start}, {end})")
     if dropped["timestamp"]:
         words.append(f"at {_instant(dropped['timestamp'])}")

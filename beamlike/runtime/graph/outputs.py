@@ -143,9 +143,7 @@ class PipelineRun:
         Raises:
             PipelineError: Its elements were not kept.
         """
-        if self.kept is not None and edge in self.kept:
-            return tuple(self.came.get(edge, ()))
-        if self.kept is not None and edge.node in self._nodes:
+        if self.kept is not None and edge not in self.kept and edge.node in self._nodes:
             output = f", output {edge.tag!r}" if edge.tag else ""
             raise PipelineError(
                 f"what came out of {edge.node.label!r}{output} was not kept: {self._why_not}"

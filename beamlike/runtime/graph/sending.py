@@ -57,9 +57,7 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
         return pickled(list(parts))
     except Exception:
         for node in nodes:  # its sources are no reason any more
-            error = _refusal(node)
-            if error is not None:
-                raise _held_by(node, error) from error
+            _check(node, node)
         raise
 
 
@@ -74,9 +72,13 @@ def check_sendable(node: Node) -> None:
     if isinstance(node, ReadNode):
         return
     for _, value in _attributes(node):
-        error = _refusal(value)
-        if error is not None:
-            raise _held_by(node, error) from error
+        _check(node, value)
+
+
+def _check(node: Node, part: Any) -> None:
+    error = _refusal(part)
+    if error is not None:
+        raise _held_by(node, error) from error
 
 
 def _refusal(thing: Any) -> UserRaised | None:
@@ -139,12 +141,8 @@ def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for variable in code.co_names:
         if variable in function.__globals__:
             yield f"the global {variable!r} in {name}", function.__globals__[variable]
-    defaults: tuple[Any, ...] = function.__defaults__ or ()
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
     yield from ((f"a default of {name}", default) for default in defaults)
-    yield from (
-        (f"a default of {name}", kwdefault)
-        for kwdefault in (function.__kwdefaults__ or {}).values()
-    )
 
 
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
