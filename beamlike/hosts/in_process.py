@@ -22,7 +22,7 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
-from beamlike.runtime.graph.scripts import SourceStep, steps_of
+from beamlike.runtime.graph.source_steps import SourceStep, steps_of
 from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 

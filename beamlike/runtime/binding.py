@@ -17,8 +17,7 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.combine.sql import DecimalMean, IntervalMean
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import (
+from beamlike.runtime.accumulator_columns import (
     AccumulatorColumns,
     CheckedColumn,
     ListColumn,
@@ -28,6 +27,7 @@ from beamlike.runtime.columns import (
     StampedColumns,
     TuplesColumn,
 )
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.corrections import corrected, withdrawn_input, without_retractions
 from beamlike.runtime.frame_columns import (
     FrameColumns,

@@ -20,14 +20,14 @@ from beamlike.machine.columnar.columns import Drops, FirstRows, Merges, Panes, S
 from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock, ShardInput
-from beamlike.runtime.failing import Failing
-from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_values import (
+from beamlike.runtime.columnar_arrivals import (
     arrivals_of,
     fold_of_part,
     lifted_arrivals_of,
     strategy_for_columns,
 )
+from beamlike.runtime.failing import Failing
+from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.arrow_limits import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,

@@ -16,11 +16,11 @@ from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, Plain
 from beamlike.machine.columnar.columns import LiftedArrivals
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
+from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
-from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
 from beamlike.runtime.store.arrow_limits import one_chunk
 from beamlike.runtime.store.column_state import Numbered, number_keys

@@ -17,8 +17,8 @@ from beamlike.model.resolution import Resolution, Span, converted
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
 from beamlike.runtime.changes import lateness_words
-from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation, types_in_words
 
 SIDE: Final = "__beamlike_side"

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from beamlike.model.resolution import Resolution
 from beamlike.model.stateful import StatefulFn
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
 from beamlike.runtime.script import Machine
 
 

@@ -21,8 +21,8 @@ from beamlike.model.rescaled_functions import function_in
 from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.changes import lateness_words
-from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.known_keys import KnownColumn
 from beamlike.runtime.operation import Operation, function_words, types_in_words

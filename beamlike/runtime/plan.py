@@ -22,9 +22,9 @@ from beamlike.model.options import MAX_FAILURES, AccumulationMode
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_words
-from beamlike.runtime.checked import Checked
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
+from beamlike.runtime.changes import LAYOUTS, RESOLUTION, strategy_words
+from beamlike.runtime.checked_combine_fns import Checked
 from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.operation import Operation, types_in_words
 from beamlike.runtime.options import (
@@ -374,18 +374,6 @@ class Plan:
             f"a grouping of {clock.shards} shards" if isinstance(clock, StageClock) else "a source"
             for clock in self.clocks.inputs
         )
-
-    def check_identity(self, saved: Mapping[str, str]) -> bool:
-        """Refuse state that another plan has written; see `beamlike.runtime.changes`.
-
-        Returns:
-            Whether the state continues under other words, so that its deadlines have to be computed
-            again.
-
-        Raises:
-            StateError: Naming each difference.
-        """
-        return continues(saved, self.identity)
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again, from what they received.

@@ -160,7 +160,9 @@ class Shard:
                 deadlines.append(next_timers)
             if key_clocks is not None and bucket_clocks is not None:
                 key_clocks.save(bucket, bucket_clocks)
-            encoded.append(self._save(bucket, of_bucket))
+            table = self.layout.encode(of_bucket)
+            buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
+            encoded.append(table.append_column("bucket", buckets))
             _note(index, bucket, of_bucket, deadlines, self._retracting)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
@@ -261,11 +263,6 @@ class Shard:
             own = rows.table.take(pa.array(places[bucket[places] == number]))
             states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, places, rows
-
-    def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
-        table = self.layout.encode(states)
-        buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
-        return table.append_column("bucket", buckets)
 
 
 def _greatest(arrived: Iterable[Item] | None) -> int | None:

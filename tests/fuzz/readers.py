@@ -30,7 +30,7 @@ from beamlike.model.time import duration_ms, instant_ms
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.columns import ListColumn
+from beamlike.runtime.accumulator_columns import ListColumn
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive

@@ -15,8 +15,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Always, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.accumulator_columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of

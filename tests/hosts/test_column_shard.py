@@ -27,9 +27,9 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.both import BothMachines

@@ -20,8 +20,8 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine

@@ -20,8 +20,8 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime import logs
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan

@@ -18,9 +18,9 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.runtime.checked import UserMade
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, CheckedColumn, PickledColumn
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of

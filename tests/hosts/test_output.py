@@ -10,7 +10,7 @@ from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 

@@ -15,7 +15,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.packing import Arrived, read_blobs
 from beamlike.runtime.plan import Part, Plan

@@ -28,8 +28,8 @@ from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterProcessingTime
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.shard import Shard

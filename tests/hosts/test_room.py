@@ -13,9 +13,9 @@ from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.accumulator_columns import ListColumn, PlainColumn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import ListColumn, PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store import arrow_limits as room

@@ -23,8 +23,9 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.accumulator_columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
+from beamlike.runtime.changes import continues
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Part, Plan, spread_shards
 from beamlike.runtime.script import Arrive, Output, Script
@@ -98,9 +99,9 @@ def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
     touching = plan_of(WindowingStrategy(Sessions(10, merge_touching=True)))
     apart = plan_of(WindowingStrategy(Sessions(10)))
     with pytest.raises(StateError, match="merge_touching=True"):
-        apart.check_identity(touching.identity)
+        continues(touching.identity, apart.identity)
     with pytest.raises(StateError, match="merge_touching=True"):
-        touching.check_identity(apart.identity)
+        continues(apart.identity, touching.identity)
 
 
 def pane_values(outputs: list[Output]) -> list[Any]:

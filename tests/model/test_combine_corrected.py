@@ -26,7 +26,7 @@ from beamlike.combine_fns import (
 )
 from beamlike.machine.columnar.folds import ElementsByWindow, fold_of
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
-from beamlike.runtime.columns import ExactColumns
+from beamlike.runtime.accumulator_columns import ExactColumns
 from beamlike.testing import check_combine_fn
 
 Element = tuple[Any, int]

@@ -12,8 +12,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import Jump
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.output import OutputTable

@@ -352,7 +352,7 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
     Raises:
         UnsupportedError: A trigger that looks at values, and no columns.
     """
-    from beamlike.runtime.row_values import Picked
+    from beamlike.runtime.columnar_arrivals import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
     if looking and not at:
@@ -369,7 +369,7 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     Raises:
         UnsupportedError: A gap or an end that depends on the element, and no columns.
     """
-    from beamlike.runtime.row_values import Picked, no_value
+    from beamlike.runtime.columnar_arrivals import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None

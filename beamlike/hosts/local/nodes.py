@@ -14,7 +14,7 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, shard_tables, together
+from beamlike.runtime.graph.keyed_tables import SeenKeys, key_blobs, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker

@@ -9,7 +9,7 @@ from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
-from beamlike.runtime.graph.scripted import ScriptedGraph, Stage
+from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.script import Run, Script
 
 

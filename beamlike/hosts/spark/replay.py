@@ -8,7 +8,7 @@ from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from beamlike.hosts.spark.session import local_session
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
-from beamlike.runtime.graph.scripted import ScriptedGraph, Stage
+from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.script import Run, Script
 
 if TYPE_CHECKING:

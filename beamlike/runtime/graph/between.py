@@ -5,7 +5,7 @@ of their key, combined before where that changes no pane; and what is only hande
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 import attrs
@@ -23,7 +23,7 @@ from beamlike.runtime.graph.early import (
     to_shards,
     watermark_bound,
 )
-from beamlike.runtime.graph.keyed import key_blobs, shard_tables
+from beamlike.runtime.graph.keyed_tables import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers, ReaderNode, Spread
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
@@ -116,11 +116,8 @@ class Between:
         bundles: dict[int, Parcel] = defaultdict(Parcel)
         left = attrs.evolve(received, bundles=bundles)
         for edge, parcel in received.bundles.items():
-            readers = self._readers_here(edge)
-            if readers:
-                bundle = parcel.unpacked(self.layers.wire)
-                for to in readers:
-                    self.pending[to].extend(bundle)
+            for reader in self._readers_here(edge):
+                self.pending[reader].extend(parcel.unpacked(self.layers.wire))
             if self.layers.read_until[edge] > self.layer:
                 bundles[edge] = parcel
         for worker in self.workers:
@@ -142,7 +139,9 @@ class Between:
         with left.report.metrics.step(str(number)), worker.errors_name_this_node():
             outputs = [*worker.take(arriving)]
         for tag, bundle in outputs:
-            self._route(number, tag, bundle, left)
+            edge = self.layers.edge_number.get(Edge(node, tag))
+            if edge is not None:
+                self._route(edge, bundle, left.bundles)
 
     def sent(self, received: Mail, part: int, spread: Spread) -> list[Sent]:
         """What goes to the shards of the next layer."""
@@ -176,14 +175,11 @@ class Between:
             return Bundle()
         return mail.bundles[edge].unpacked(layers.wire)
 
-    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
-        edge = self.layers.edge_number.get(Edge(self.layers.nodes[node], tag))
-        if edge is None:
-            return
-        for to in self._readers_here(edge):
-            self.pending[to].extend(bundle)
+    def _route(self, edge: int, bundle: Bundle, left: Mapping[int, Parcel]) -> None:
+        for reader in self._readers_here(edge):
+            self.pending[reader].extend(bundle)
         if self.layers.read_until[edge] > self.layer:
-            left.bundles[edge].added.extend(bundle)
+            left[edge].added.extend(bundle)
 
 
 def _elements(node: int, table: pa.Table, place: int = 0, shard: int = 0) -> bytes:

@@ -23,7 +23,7 @@ from beamlike.model.combine import WholeNumbersFold
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import by_shard
-from beamlike.runtime.graph.keyed import (
+from beamlike.runtime.graph.keyed_tables import (
     as_noted,
     hashes_of,
     keyed_columns,

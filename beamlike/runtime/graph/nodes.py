@@ -31,8 +31,8 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
 from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
-from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.source_steps import in_parts
 from beamlike.runtime.graph.stateful import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import FunctionWorker, Tagged, Worker

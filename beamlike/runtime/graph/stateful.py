@@ -275,7 +275,7 @@ class GroupingWorker(StatefulWorker):
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
 
     def _keyed_columns(self, bundle: Bundle) -> Keyed:
-        from beamlike.runtime.columns import ARROW
+        from beamlike.runtime.accumulator_columns import ARROW
         from beamlike.runtime.graph.arrow_values import (
             one_key_of,
             times_and_windows,

@@ -25,7 +25,7 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.graph.keyed_tables import read_values
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.memory import run_in_memory

@@ -14,7 +14,7 @@ from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock, next_output_watermark
 from beamlike.model.resolution import Resolution
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.changes import resolution_in
+from beamlike.runtime.changes import continues, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
@@ -163,7 +163,7 @@ class Index:
             counted = resolution_in(header["plan"])
             if counted.per_ms < plan.resolution.per_ms:
                 raise CountsOtherwise(counted)
-            changed = plan.check_identity(header["plan"])
+            changed = continues(header["plan"], plan.identity)
         contents = PageContents.from_json(header["contents"])
         count = len(columns["event"])
         # Older layouts lack it: every bucket is loaded once.

@@ -11,7 +11,7 @@ import pyarrow as pa
 from beamlike.machine.events import Element, Lifted
 from beamlike.model import combine
 from beamlike.model.windows import bounds
-from beamlike.runtime.columns import (
+from beamlike.runtime.accumulator_columns import (
     ListColumn,
     MeanColumns,
     PlainColumn,

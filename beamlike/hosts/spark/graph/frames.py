@@ -38,7 +38,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
-from beamlike.runtime.graph.layer import Layer
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS

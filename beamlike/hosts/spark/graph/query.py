@@ -41,7 +41,7 @@ from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_gro
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
-from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
+from beamlike.runtime.graph.layer_work import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of

@@ -8,7 +8,7 @@ from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.scripts import steps_of
+from beamlike.runtime.graph.source_steps import steps_of
 
 
 def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:

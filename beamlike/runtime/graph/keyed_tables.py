@@ -29,8 +29,8 @@ from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Retraction, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import RepeatedKey
+from beamlike.runtime.accumulator_columns import ARROW, as_column
 from beamlike.runtime.column_shard import Pass
-from beamlike.runtime.columns import ARROW, as_column
 from beamlike.runtime.envelope import by_shard, is_lifted
 from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.runtime.graph.stateful import Keyed

@@ -24,7 +24,7 @@ from beamlike.model.graph import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.clock import Jump, ShardInput
-from beamlike.runtime.graph.keyed import noted_of
+from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop

@@ -20,7 +20,7 @@ from beamlike.model.graph import Edge, GroupNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.columns import as_column, columns_of
+from beamlike.runtime.accumulator_columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
