@@ -55,11 +55,8 @@ from beamlike.safe_text import LONGEST, safe_text
 
 PANE = pa.struct(
     [
-        ("timing", pa.string()),
-        ("index", pa.int64()),
-        ("nonspeculative_index", pa.int64()),
-        ("is_first", pa.bool_()),
-        ("is_last", pa.bool_()),
+        *(("timing", pa.string()), ("index", pa.int64()), ("nonspeculative_index", pa.int64())),
+        *(("is_first", pa.bool_()), ("is_last", pa.bool_())),
     ]
 )
 READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)

@@ -19,6 +19,7 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
 from beamlike.runtime.clock import Jump
+from beamlike.runtime.logs import LONGEST_EXAMPLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
@@ -72,8 +73,6 @@ _ARROW: Final = pa.map_(
 )
 SUMS: Final = 3
 """So many of `STOOD` are added up. Of the others the least counts."""
-_EXAMPLE: Final = 300
-"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 @attrs.frozen
@@ -209,7 +208,7 @@ def _in_words(key: Any, drop: Drop) -> str:
         words += [f"key={short_repr(key)}", f"window {drop.window}"]
     if drop.timestamp is not None:
         words.append(f"at {show_instant(drop.timestamp)}")
-    return safe_text(", ".join(words))[:_EXAMPLE]
+    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
 
 
 def _withdrawing(table: pa.Table) -> int:
@@ -241,7 +240,7 @@ def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
         words.append(f"at {_instant(dropped['timestamp'])}")
     if dropped["error"]:
         words.append(dropped["error"])
-    return safe_text(", ".join(words))[:_EXAMPLE]
+    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
 
 
 def _instant(instant: datetime | None) -> str:
