@@ -335,11 +335,7 @@ class ColumnShard(ShardInPasses):
 def _some(
     rows: SavedRows, arrivals: Sequence[pa.Table], place: int, passes: int
 ) -> tuple[SavedRows, Ints | None, list[pa.Table]]:
-    """The rows and arrivals of one pass, and where these rows are among all; None: everywhere.
-
-    Raises:
-        UnsupportedError: These rows do not fit in one piece.
-    """
+    """The rows and arrivals of one pass, and where these rows are among all; None: everywhere."""
     if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
         return rows, None, list(arrivals)
     chosen = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)

@@ -174,11 +174,7 @@ class Shard:
         bundles: dict[int, dict[Key, list[Item]]],
         index: Index,
     ) -> list[KeyedEffect]:
-        """The effects as they are kept, once their failures are logged and judged.
-
-        Raises:
-            TooManyFailuresError: Nearly all have failed.
-        """
+        """The effects as they are kept, once their failures are logged and judged."""
         failed = failures_of(effects)
         if not failed and index.failing == Failing():
             return effects

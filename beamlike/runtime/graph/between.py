@@ -183,11 +183,7 @@ class Between:
 
 
 def _elements(node: int, table: pa.Table, place: int = 0, shard: int = 0) -> bytes:
-    """Elements for the machine of a node, on a shard, as a batch.
-
-    Raises:
-        UnsupportedError: They are more than Spark can carry.
-    """
+    """Elements for the machine of a node, on a shard, as a batch."""
     blob = sealed(Kind.ELEMENTS, table, node, (place, shard, 0))
     check_message(blob)
     return blob

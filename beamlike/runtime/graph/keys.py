@@ -149,8 +149,9 @@ def _shown(head: str, parts: tuple[Any, ...]) -> _Readable:
 def _plain(key: Any, coders: Coders) -> Any:
     """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
     cls = type(key)
-    if cls in _WRITTEN:
-        return _WRITTEN[cls](key)
+    write = _WRITTEN.get(cls)
+    if write is not None:
+        return write(key)
     coder = coders.by_type.get(cls)
     if coder is not None:
         return _coded(key, coder, coders)
@@ -240,11 +241,7 @@ def _fields_of(cls: Any) -> Mapping[str, str] | None:
 
 
 def _name(cls: type, coders: Coders) -> str:
-    """The name by which any process finds the class, or this one if keys stay in it.
-
-    Raises:
-        UnfitKeyError: None does.
-    """
+    """The name by which any process finds the class, or this one if keys stay in it."""
     name = f"{cls.__module__}:{cls.__qualname__}"
     if cls.__module__ == "__main__" or "<" in name:
         if coders.local_classes is not None:

@@ -115,13 +115,7 @@ class PipelineRun:
     kept: Container[Edge] | None = attrs.field(default=None, eq=False, repr=False)
     _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)
     _why_not: str = attrs.field(default=STREAMED_ON, eq=False, repr=False)
-    lost_counts: Mapping[tuple[str, str], int] = attrs.field(eq=False, repr=False)
-
-    @lost_counts.default
-    def _counts_of_lost(self) -> Mapping[tuple[str, str], int]:
-        lost = LostElements()
-        lost.add(self.lost)
-        return lost.counts
+    lost_counts: Mapping[tuple[str, str], int] = attrs.field(factory=dict, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.

@@ -127,12 +127,7 @@ def _number_in(error: UserFunctionError) -> int | None:
 
 
 def _check(script: Script) -> None:
-    """Refuse moves that no host makes.
-
-    Raises:
-        UnsupportedError: The watermark of a side input is moved.
-        WatermarkError: A clock is moved back.
-    """
+    """Refuse moves that no host makes."""
     stands_at: dict[type, int] = {AdvanceWatermark: MIN_TIMESTAMP, AdvanceClock: 0}
     for step in script:
         if isinstance(step, Arrive):

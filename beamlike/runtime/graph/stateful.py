@@ -155,11 +155,7 @@ class StatefulWorker(Worker, Recorded):
         return known
 
     def _compared(self, key: Hashable) -> Hashable:
-        """A key that its own class compares with the others.
-
-        Raises:
-            UnfitKeyError: The class does not keep to what Python requires of equality.
-        """
+        """A key that its own class compares with the others."""
         try:
             first = self._keys.setdefault(key, key)
             is_found = hash(key) == hash(key) and first == key and key in self._keys
@@ -305,11 +301,7 @@ class GroupingWorker(StatefulWorker):
         return bundle, windows
 
     def _check_pairs(self, pairs: Sequence[Any]) -> None:
-        """Refuse what is not a pair, and values that are not of the declared type.
-
-        Raises:
-            PipelineError: One is not.
-        """
+        """Refuse what is not a pair, and values that are not of the declared type."""
         if not ({tuple}.issuperset(map(type, pairs)) and {2}.issuperset(map(len, pairs))):
             for value in pairs:
                 if not isinstance(value, tuple) or len(value) != 2:

@@ -298,11 +298,7 @@ def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
 
 
 def _named_maker(cls: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
-    """What makes named tuples of a class.
-
-    Raises:
-        StateError: Today it has other fields.
-    """
+    """What makes named tuples of a class."""
     _check_fields(cls, names)
     return partial(tuple.__new__, cls)
 
@@ -317,11 +313,7 @@ class _Pickler(FunctionPickler):
         self.coded = False
 
     def write(self, value: Any) -> None:
-        """Add a value.
-
-        Raises:
-            CoderError: It, or something in it, cannot be bytes.
-        """
+        """Add a value."""
         try:
             self.dump(value)
         except BeamlikeError:
@@ -374,11 +366,7 @@ def _fields_of(cls: type) -> tuple[str, ...] | None:
 
 
 def _empty(cls: type, names: tuple[str, ...], *arguments: Any) -> Any:
-    """An object of a class that has fields, before these are filled.
-
-    Raises:
-        StateError: Today it has other fields.
-    """
+    """An object of a class that has fields, before these are filled."""
     _check_fields(cls, names)
     return cls.__new__(cls, *arguments)
 
@@ -398,11 +386,7 @@ class _Unpickler(pickle.Unpickler):
         self._making = "value"
 
     def read(self) -> Any:
-        """The value.
-
-        Raises:
-            StateError: It cannot be made.
-        """
+        """The value."""
         try:
             return self.load()
         except BeamlikeError:

@@ -188,12 +188,8 @@ def _overflow(tables: Sequence[pa.Table]) -> _OverflowError | None:
 
 
 def _sizes(tables: Sequence[pa.Table], beyond: int = 0) -> Iterator[tuple[str, int, str]]:
-    """What Arrow has to count in each column of some tables, below each other, with its unit.
-
-    Args:
-        tables: They need not have the same columns.
-        beyond: Columns that cannot have more are passed over, by what their memory says.
-    """
+    """What Arrow has to count in each column of some tables, below each other, with its unit, but
+    for columns that cannot have more than ``beyond``, by what their memory says."""
     for name in dict.fromkeys(name for table in tables for name in table.column_names):
         columns = [table.column(name) for table in tables if name in table.column_names]
         # A bit is the least that an item takes, so memory says of most columns that they fit.
