@@ -156,8 +156,7 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     kinds = {table.schema.field("value_value").type for table in tables}
     if len(kinds) > 1:
         tables = [_on_wire(table, wire) for table in tables]
-    joined = pa.concat_tables(tables)
-    return [joined, *combined]
+    return [pa.concat_tables(tables), *combined]
 
 
 def as_noted(table: pa.Table) -> pa.Table:
@@ -179,9 +178,8 @@ def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:
     values = table.column("value_value")
     if pa.types.is_binary(values.type):
         return table
-    index = table.schema.get_field_index("value_value")
     blobs = pa.array(wire.each(values.to_pylist()), pa.binary())
-    return table.set_column(index, "value_value", blobs)
+    return table.set_column(table.column_names.index("value_value"), "value_value", blobs)
 
 
 @attrs.frozen

@@ -149,11 +149,6 @@ class _Named(AccumulatorColumns):
         return self.columns.decode(columns)
 
 
-def _rounds(node: GroupNode) -> bool:
-    """Whether typed columns would round: Python's mean of whole numbers is exact."""
-    return node.value_type is int and isinstance(node.combine, Mean)
-
-
 def plan_of(
     node: Node,
     machine: Machine,
@@ -187,7 +182,9 @@ def plan_of(
         part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
             dtype = ARROW[node.value_type]
-            typed_columns = None if _rounds(node) else columns_of(node.combine, dtype)
+            # Python's mean of whole numbers is exact, and that of typed columns is not.
+            rounds = node.value_type is int and isinstance(node.combine, Mean)
+            typed_columns = None if rounds else columns_of(node.combine, dtype)
             if typed_columns is not None:
                 (typed, result), values = typed_columns, dtype
                 part = Part("value", node.combine, 0, typed, result)

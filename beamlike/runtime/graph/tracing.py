@@ -25,6 +25,7 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.column_shard import ARRIVAL, CLOCK, WATERMARK
 from beamlike.runtime.graph.keyed_tables import read_values
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded
@@ -34,11 +35,10 @@ from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Tr
 from beamlike.runtime.shard import KeyStepped, Shard
 from beamlike.runtime.store.state import Key
 
-_CLOCK, _ARRIVAL, _WATERMARK = range(3)
 _PHASES: Final[Mapping[type[Event], int]] = {
-    AdvanceClock: _CLOCK,
-    Bundle: _ARRIVAL,
-    AdvanceWatermark: _WATERMARK,
+    AdvanceClock: CLOCK,
+    Bundle: ARRIVAL,
+    AdvanceWatermark: WATERMARK,
 }
 """In this order things happen to a shard in a micro-batch."""
 
