@@ -330,10 +330,8 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
 def columns_of(fn: CombineFn, dtype: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
     """How a function's accumulators are saved over values of a type, and the type of its results.
 
-    None if it is a function of a user's own, or is not exact over this type.
+    None if it is a function of a user's own, or makes numbers of this type, which has none.
     """
-    if pa.types.is_boolean(dtype):
-        return None
     is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     match fn:
         case combine.Count():

@@ -24,8 +24,8 @@ from beamlike.runtime.accumulator_columns import (
     MeanColumns,
     PickledColumn,
     PlainColumn,
-    StampedColumns,
     TuplesColumn,
+    columns_of,
 )
 from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.corrections import corrected, withdrawn_input, without_retractions
@@ -142,37 +142,31 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
     def shape(state: AccumulatorColumns, result: pa.DataType) -> _Shape:
         return _Shape(wanted.fn, dtypes, state, result)
 
+    if wanted.kind in ("min", "max", "top", "bottom", "min_by", "max_by"):
+        check_ordered(fields[-1])
+    if wanted.kind in ("approx_distinct", "collect_set", "count_distinct"):
+        check_plain(fields[0])
     match wanted.kind:
-        case "collect":
-            return shape(ListColumn(dtypes[0]), pa.list_(dtypes[0]))
-        case "first" | "last":
-            return shape(StampedColumns(dtypes[0]), dtypes[0])
+        case "collect_set" | "count_distinct" if has_map(dtypes[0]):
+            raise refuse(_NO_MAP, fields[0])
+        case "collect" | "first" | "last" | "min" | "max" | "collect_set" | "count_distinct":
+            known = columns_of(wanted.fn, dtypes[0])
+            assert known is not None, "these functions take any type"
+            return shape(*known)
         case "sample":
             drawn = TuplesColumn({"place": pa.int64(), "value": dtypes[0]})
             return shape(drawn, pa.list_(dtypes[0]))
-        case "min" | "max":
-            check_ordered(fields[0])
-            return shape(PlainColumn(dtypes[0]), dtypes[0])
         case "top" | "bottom":
-            check_ordered(fields[-1])
             state = ListColumn(dtypes[0]) if len(dtypes) == 1 else _ranked_columns(dtypes)
             return shape(state, pa.list_(dtypes[0]))
         case "min_by" | "max_by":
-            check_ordered(fields[-1])
             return shape(_ranked_columns(dtypes), dtypes[0])
         case "mean" if pa.types.is_duration(dtypes[0]):
             return _Shape(IntervalMean(), dtypes, MeanColumns(dtypes[0]), dtypes[0])
         case "sum" if pa.types.is_duration(dtypes[0]):
             return shape(PlainColumn(dtypes[0]), dtypes[0])
         case "approx_distinct":
-            check_plain(fields[0])
             return shape(PlainColumn(pa.binary()), pa.int64())
-        case "collect_set" | "count_distinct":
-            check_plain(fields[0])
-            if has_map(dtypes[0]):
-                raise refuse(_NO_MAP, fields[0])
-            is_set = wanted.kind == "collect_set"
-            return shape(ListColumn(dtypes[0]), pa.list_(dtypes[0]) if is_set else pa.int64())
         case "combine":
             return _user_made(name, wanted, dtypes, read_type)
     if not is_number(dtypes[0]) and not pa.types.is_string(dtypes[0]):

@@ -182,8 +182,8 @@ def _node(
 def _type_of(combine: CombineFn, values: Sequence[Any]) -> type | None:
     """The type of all values, if the combine function has columns for it and is exact there."""
     column = as_column(values)
-    if column is None or columns_of(combine, column.type) is None:
+    cls = type(values[0]) if values else None
+    if column is None or cls is bool or columns_of(combine, column.type) is None:
         return None
-    cls = type(values[0])
     is_sum = isinstance(combine, Sum | Mean) and cls is int
     return None if is_sum and sum(map(abs, values)) >= _EXACT else cls

@@ -184,7 +184,8 @@ def plan_of(
             dtype = ARROW[node.value_type]
             # Python's mean of whole numbers is exact, and that of typed columns is not.
             rounds = node.value_type is int and isinstance(node.combine, Mean)
-            typed_columns = None if rounds else columns_of(node.combine, dtype)
+            as_pickles = rounds or node.value_type is bool
+            typed_columns = None if as_pickles else columns_of(node.combine, dtype)
             if typed_columns is not None:
                 (typed, result), values = typed_columns, dtype
                 part = Part("value", node.combine, 0, typed, result)
