@@ -113,10 +113,10 @@ class MetricsRecorder:
             *({MetricKey(label, key.metric): value for key, value in part} for part in parts)
         )
 
-    def add(self, kind: MetricKind, key: MetricKey, value: Any) -> None:
+    def add(self, part: MetricKind, key: MetricKey, value: Any) -> None:
         """One more part of a metric: a number to count, `DistributionData`, or what it is now."""
-        known = getattr(self, kind)
-        known[key] = _TOGETHER[kind](known[key], value) if key in known else value
+        known = getattr(self, part)
+        known[key] = _TOGETHER[part](known[key], value) if key in known else value
 
 
 _TOGETHER: Final[Mapping[MetricKind, Callable[[Any, Any], Any]]] = {
@@ -130,10 +130,10 @@ _TOGETHER: Final[Mapping[MetricKind, Callable[[Any, Any], Any]]] = {
 _current: ContextVar[tuple[MetricsRecorder, str] | None] = ContextVar("metrics", default=None)
 
 
-def record(name: MetricName, kind: MetricKind, value: Any) -> None:
+def record(name: MetricName, part: MetricKind, value: Any) -> None:
     """One more part of a metric of the step that is running, see `MetricsRecorder.add`; nothing
     happens if none is, as in Beam."""
     current = _current.get()
     if current is not None:
         recorder, label = current
-        recorder.add(kind, MetricKey(label, name), value)
+        recorder.add(part, MetricKey(label, name), value)

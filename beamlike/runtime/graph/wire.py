@@ -28,9 +28,9 @@ from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 
-def _unreadable(what: str, problem: str, advice: str) -> StateError:
+def _unreadable(noun: str, problem: str, advice: str) -> StateError:
     return StateError(
-        f"a {what} was kept by an earlier run, or sent by another process, and cannot be made "
+        f"a {noun} was kept by an earlier run, or sent by another process, and cannot be made "
         f"again here: {problem}; {advice}, or start the query with a new checkpoint"
     )
 
