@@ -380,9 +380,6 @@ class Plan:
         fields = {field.name for field in attrs.fields(type(self))}
         return {name: value for name, value in self.__dict__.items() if name in fields}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
 
 def spread_shards(count: int) -> tuple[int, ...]:
     """Shard ids whose Spark hashes are all different modulo ``count``.

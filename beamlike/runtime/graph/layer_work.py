@@ -195,9 +195,6 @@ class Layer:
         # Derived values stay behind: workers derive them again.
         return {"spread": self.spread, "layer": self.layer}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = _windowing(self.layers.nodes[node]).longest_wait

@@ -242,6 +242,16 @@ def _fits(value: Any) -> bool:
     return True
 
 
+def elements_by_key(
+    bundle: Bundle, windows: Spans, *, assigns: bool
+) -> Iterator[tuple[Hashable, Element]]:
+    """Pairs as elements; the machine ``assigns`` the windows of those in the global window."""
+    columns = (bundle.values, bundle.timestamps, windows.windows())
+    for (key, value), ts, window in zip(*columns, strict=True):
+        is_assigned = not assigns or not isinstance(window, GlobalWindow)
+        yield key, Element(value, ts, window if is_assigned else None)
+
+
 class GroupingWorker(StatefulWorker):
     """Groups pairs by key and window."""
 
@@ -253,11 +263,7 @@ class GroupingWorker(StatefulWorker):
         self.folds = folds_parts(node)
 
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        bundle, windows = self._pairs(bundles)
-        columns = (bundle.values, bundle.timestamps, windows.windows())
-        for (key, value), ts, window in zip(*columns, strict=True):
-            is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
-            yield key, Element(value, ts, window if is_assigned else None)
+        return elements_by_key(*self._pairs(bundles), assigns=self._assigns)
 
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         if not self._assigns and all(isinstance(part, ColumnBundle) for part in bundles[0].parts()):
