@@ -28,7 +28,7 @@ from beamlike.runtime.columnar_arrivals import (
 )
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.arrow_limits import concat, one_chunk
+from beamlike.runtime.store.blobs import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
     ColumnState,

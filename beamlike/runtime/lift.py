@@ -22,7 +22,7 @@ from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
-from beamlike.runtime.store.arrow_limits import one_chunk
+from beamlike.runtime.store.blobs import one_chunk
 from beamlike.runtime.store.column_state import Numbered, number_keys
 from beamlike.runtime.store.state import Key
 

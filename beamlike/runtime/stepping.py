@@ -26,7 +26,7 @@ from beamlike.runtime.options import MachineName
 from beamlike.runtime.output import ColumnOutput, keyed_merges
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
-from beamlike.runtime.store.arrow_limits import explaining_overflow, in_blobs, is_arrow_overflow
+from beamlike.runtime.store.blobs import explaining_overflow, in_blobs, is_arrow_overflow
 from beamlike.runtime.store.column_state import can_number
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages

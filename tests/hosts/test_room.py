@@ -18,7 +18,7 @@ from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store import arrow_limits as room
+from beamlike.runtime.store import blobs as room
 from tests.support.machines.either import forgetful
 from tests.support.machines.in_shard import DictStore
 

@@ -31,7 +31,7 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.worker import Worker
-from beamlike.runtime.store.arrow_limits import check_message
+from beamlike.runtime.store.blobs import check_message
 
 
 @attrs.frozen

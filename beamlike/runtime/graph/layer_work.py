@@ -42,7 +42,7 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
-from beamlike.runtime.store.arrow_limits import explaining_overflow
+from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally

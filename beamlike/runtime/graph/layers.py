@@ -27,7 +27,7 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.arrow_limits import check_message
+from beamlike.runtime.store.blobs import check_message
 
 _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 

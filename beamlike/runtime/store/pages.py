@@ -31,8 +31,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.runtime.store.arrow_limits import concat
-from beamlike.runtime.store.blobs import damaged, digest_of, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
 PAGE_BYTES: Final = 8 * 2**20

@@ -28,8 +28,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.arrow_limits import one_chunk
-from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import one_chunk, pack_blob, unpack_blob
 from beamlike.runtime.store.index import READ_ERRORS, Index
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.state import Key, key_tuples
