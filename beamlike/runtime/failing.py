@@ -125,7 +125,7 @@ def _too_many(
     drop = next((drop for _, drop in failed), None)
     example = (drop and drop.error) or ""
     error = TooManyFailuresError(stage, calls.failed, calls.count, noun, max_failures, example)
-    return because_of(error, drop and drop.cause)
+    return because_of(error, None if drop is None else drop.cause)
 
 
 def failures_of(effects: Iterable[tuple[Any, Effect]]) -> list[tuple[Any, Drop]]:
