@@ -114,10 +114,8 @@ def readable_key(blob: bytes) -> Any:
 _WRITTEN: Final[Mapping[type, Callable[[Any], str]]] = {
     NoneType: lambda _: "n",
     bool: lambda key: f"b{int(key)}",
-    int: lambda key: f"i{key}",
     # Every NaN is one key, and so are the two zeros.
     float: lambda key: "f" + struct.pack(">d", float("nan") if key != key else key + 0.0).hex(),
-    str: lambda key: f"s{key}",
     bytes: lambda key: f"x{key.hex()}",
 }
 _IN_ORDER: Final[Mapping[type, str]] = {tuple: "(", list: "["}
@@ -149,6 +147,10 @@ def _shown(head: str, parts: tuple[Any, ...]) -> _Readable:
 def _plain(key: Any, coders: Coders) -> Any:
     """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
     cls = type(key)
+    if cls is str:  # most parts are
+        return f"s{key}"
+    if cls is int:
+        return f"i{key}"
     write = _WRITTEN.get(cls)
     if write is not None:
         return write(key)

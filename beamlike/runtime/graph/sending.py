@@ -76,12 +76,13 @@ def check_sendable(node: Node) -> None:
 
 
 def _check(node: Node, part: Any) -> None:
-    error = _refusal(part)
+    error = refusal(part)
     if error is not None:
         raise _held_by(node, error) from error
 
 
-def _refusal(thing: Any) -> UserRaised | None:
+def refusal(thing: Any) -> UserRaised | None:
+    """What is raised because something cannot go to another process; None: it can."""
     try:
         pickled(thing)
     except USER_RAISED as error:
@@ -106,7 +107,7 @@ def _way(thing: Any) -> Iterator[tuple[str, Any]]:
     for _ in range(_DEEPEST):
         seen.add(id(thing))
         parts = ((name, part) for name, part in _inside(thing) if id(part) not in seen)
-        wrong = next(((name, part) for name, part in parts if _refusal(part) is not None), None)
+        wrong = next(((name, part) for name, part in parts if refusal(part) is not None), None)
         if wrong is None:
             return
         yield wrong

@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, Final
 
@@ -95,19 +95,11 @@ class Wire:
         Raises:
             StateError: A class or a coder is not what it was when they were made, or is missing.
         """
-        return self._read(blob)
-
-    @cached_property
-    def _read(self) -> Callable[[bytes], Any]:
-        return self._by_name if self.coders else self._at_once
-
-    def _at_once(self, blob: bytes) -> Any:
-        try:
-            return pickle.loads(blob)
-        except Exception:
-            return self._by_name(blob)  # slower, and knows what it was about to make
-
-    def _by_name(self, blob: bytes) -> Any:
+        if not self.coders:
+            try:
+                return pickle.loads(blob)
+            except Exception:
+                pass  # the slower way knows what it was about to make
         return _Unpickler(io.BytesIO(blob), self.coders).read()
 
     def round_trip(self, value: Any) -> Any:

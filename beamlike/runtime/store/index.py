@@ -148,7 +148,7 @@ class Index:
             none: dict[str, Any] = {
                 name: np.full(plan.buckets, NEVER, np.int64) for name in _FIELDS.values()
             }
-            first = Clock.at_first(plan.resolution)
+            first = Clock(plan.resolution.earliest)
             return cls(first, plan.resolution.earliest, PageContents(), **none, is_new=True)
         try:
             return cls._loaded(plan, blob)
