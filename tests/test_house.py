@@ -38,7 +38,7 @@ ROOMS = {
     "beamlike/palette": 200,
     "beamlike/playground": 900,
     "beamlike/runners": 4_300,
-    "beamlike/runtime": 15_400,
+    "beamlike/runtime": 15_300,
     "beamlike/viz": 5_400,
     "testing": 10_700,
     "tests": 140_300,
