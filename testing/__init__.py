@@ -30,13 +30,6 @@ pytest).
 """
 
 from beamlike.api.pipelines.dofn import TimestampedValue
-from beamlike.runtime.by_clock import (
-    BoundedDelay,
-    IdleAfter,
-    PercentileOfDelays,
-    PerfectWatermark,
-    WatermarkRule,
-)
 from beamlike.testing.assertions.complete import (
     ExpectedDrop,
     ExpectedPane,
@@ -112,6 +105,13 @@ from beamlike.testing.streams.comparing import compare
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.testing.streams.results import Results
 from beamlike.testing.streams.stream import TestStream, test_stream_of
+from beamlike.testing.streams.watermark_rules import (
+    BoundedDelay,
+    IdleAfter,
+    PercentileOfDelays,
+    PerfectWatermark,
+    WatermarkRule,
+)
 from beamlike.viz.picture import figure_of
 
 __all__ = [

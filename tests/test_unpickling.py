@@ -17,7 +17,7 @@ OPENED = {
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
     # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.
     "beamlike/runtime/known_keys.py": "instants until which keys are known, of earlier versions",
-    "beamlike/runtime/columns.py": "accumulators of functions without a declared type",
+    "beamlike/runtime/accumulator_columns.py": "accumulators of functions without a declared type",
     "beamlike/runtime/store/column_state.py": "panes of such functions that may be withdrawn",
     "beamlike/runtime/store/state.py": "panes of such functions that may be withdrawn",
     "beamlike/runtime/graph/wire.py": "values of a pipeline, between its workers and at rest",

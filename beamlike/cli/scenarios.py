@@ -30,7 +30,7 @@ from beamlike.viz.sentences import wrapped
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.runtime.graph.scripted import Stage
+    from beamlike.runtime.graph.scripted_graph import Stage
 
 _MOST_PROBLEMS = 5
 

@@ -12,7 +12,7 @@ together. All parts but the last one meet elements only; the clock and the water
 the last one. Where parts would bring out other panes than the whole, they wait for the last one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from sys import maxsize
 from typing import Final
 
@@ -21,8 +21,8 @@ from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
-from beamlike.runtime.graph.scripts import SourceStep, steps_of
+from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.graph.source_steps import SourceStep, steps_of
 from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
@@ -39,7 +39,7 @@ def run_pipeline(
     ends: Sequence[Node],
     worker_of: Callable[[Node], Worker] = worker_of,
     *,
-    kept: KeptEdges | None = None,
+    kept: Container[Edge] | None = None,
     records: bool = True,
     part_size: int = BUNDLE_SIZE,
     wait: Wait | None = None,
@@ -103,7 +103,7 @@ class _PipelineRun:
     def __init__(
         self,
         workers: Mapping[Node, Worker],
-        kept: KeptEdges | None,
+        kept: Container[Edge] | None,
         records: bool,
         part_size: int,
         wait: Wait | None,

@@ -17,7 +17,12 @@ from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, show_duration
-from beamlike.runtime.by_clock import (
+from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
+from beamlike.testing.scenarios.files import AGGREGATIONS
+from beamlike.testing.scenarios.places import read_json
+from beamlike.testing.scenarios.schema import read_windowing
+from beamlike.testing.scenarios.writing import write_scenario
+from beamlike.testing.streams.watermark_rules import (
     BoundedDelay,
     IdleAfter,
     PercentileOfDelays,
@@ -27,11 +32,6 @@ from beamlike.runtime.by_clock import (
     script_by_clock,
     with_clock,
 )
-from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
-from beamlike.testing.scenarios.files import AGGREGATIONS
-from beamlike.testing.scenarios.places import read_json
-from beamlike.testing.scenarios.schema import read_windowing
-from beamlike.testing.scenarios.writing import write_scenario
 
 InWords = tuple[WindowingStrategy, str]
 """A strategy, and the code that makes it in that system's API."""

@@ -17,17 +17,17 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.combine.sql import DecimalMean, IntervalMean
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import (
+from beamlike.runtime.accumulator_columns import (
     AccumulatorColumns,
     CheckedColumn,
     ListColumn,
     MeanColumns,
     PickledColumn,
     PlainColumn,
-    StampedColumns,
     TuplesColumn,
+    columns_of,
 )
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.corrections import corrected, withdrawn_input, without_retractions
 from beamlike.runtime.frame_columns import (
     FrameColumns,
@@ -139,85 +139,66 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
         elif not is_comparable(field) and not pa.types.is_null(field.type):
             raise refuse(_ORDERED, field)
 
-    def plain(result: pa.DataType) -> _Shape:
-        return _Shape(wanted.fn, dtypes, PlainColumn(result), result)
+    def shape(state: AccumulatorColumns, result: pa.DataType) -> _Shape:
+        return _Shape(wanted.fn, dtypes, state, result)
 
+    if wanted.kind in ("min", "max", "top", "bottom", "min_by", "max_by"):
+        check_ordered(fields[-1])
+    if wanted.kind in ("approx_distinct", "collect_set", "count_distinct"):
+        check_plain(fields[0])
     match wanted.kind:
-        case "collect":
-            return _Shape(wanted.fn, dtypes, ListColumn(dtypes[0]), pa.list_(dtypes[0]))
-        case "first" | "last":
-            return _Shape(wanted.fn, dtypes, StampedColumns(dtypes[0]), dtypes[0])
+        case "collect_set" | "count_distinct" if has_map(dtypes[0]):
+            raise refuse(_NO_MAP, fields[0])
+        case "collect" | "first" | "last" | "min" | "max" | "collect_set" | "count_distinct":
+            known = columns_of(wanted.fn, dtypes[0])
+            assert known is not None, "these functions take any type"
+            return shape(*known)
         case "sample":
             drawn = TuplesColumn({"place": pa.int64(), "value": dtypes[0]})
-            return _Shape(wanted.fn, dtypes, drawn, pa.list_(dtypes[0]))
-        case "min" | "max":
-            check_ordered(fields[0])
-            return plain(dtypes[0])
+            return shape(drawn, pa.list_(dtypes[0]))
         case "top" | "bottom":
-            check_ordered(fields[-1])
-            state: AccumulatorColumns = ListColumn(dtypes[0])
-            if len(dtypes) > 1:
-                state = _ranked_columns(dtypes)
-            return _Shape(wanted.fn, dtypes, state, pa.list_(dtypes[0]))
+            state = ListColumn(dtypes[0]) if len(dtypes) == 1 else _ranked_columns(dtypes)
+            return shape(state, pa.list_(dtypes[0]))
         case "min_by" | "max_by":
-            check_ordered(fields[-1])
-            return _Shape(wanted.fn, dtypes, _ranked_columns(dtypes), dtypes[0])
+            return shape(_ranked_columns(dtypes), dtypes[0])
         case "mean" if pa.types.is_duration(dtypes[0]):
             return _Shape(IntervalMean(), dtypes, MeanColumns(dtypes[0]), dtypes[0])
         case "sum" if pa.types.is_duration(dtypes[0]):
-            return plain(dtypes[0])
-        case "mean" | "approx_quantiles":
-            if not _can_be_number(dtypes[0]):
-                raise refuse(_NUMBERS, fields[0])
-            if wanted.kind == "mean" and pa.types.is_decimal128(dtypes[0]):
-                return _mean_of_decimals(dtypes[0])
-            if wanted.kind == "mean":
-                return _Shape(wanted.fn, [pa.float64()], MeanColumns(), pa.float64())
-            sketch, estimates = PlainColumn(pa.binary()), pa.list_(pa.float64())
-            return _Shape(wanted.fn, [pa.float64()], sketch, estimates)
+            return shape(PlainColumn(dtypes[0]), dtypes[0])
         case "approx_distinct":
-            check_plain(fields[0])
-            return _Shape(wanted.fn, dtypes, PlainColumn(pa.binary()), pa.int64())
-        case "collect_set" | "count_distinct":
-            check_plain(fields[0])
-            if has_map(dtypes[0]):
-                raise refuse(_NO_MAP, fields[0])
-            held = ListColumn(dtypes[0])
-            result = held.types()[""] if wanted.kind == "collect_set" else pa.int64()
-            return _Shape(wanted.fn, dtypes, held, result)
+            return shape(PlainColumn(pa.binary()), pa.int64())
         case "combine":
             return _user_made(name, wanted, dtypes, read_type)
+    if not is_number(dtypes[0]) and not pa.types.is_string(dtypes[0]):
+        raise refuse(_NUMBERS, fields[0])
+    match wanted.kind:
+        case "mean" if pa.types.is_decimal128(dtypes[0]):  # the type that Spark's ``avg`` has
+            total, result = _total_type(dtypes[0]), _wider(dtypes[0], 4, 4)
+            return _Shape(DecimalMean(result.scale), [total], MeanColumns(total), result)
+        case "mean":
+            return _Shape(wanted.fn, [pa.float64()], MeanColumns(), pa.float64())
+        case "approx_quantiles":
+            sketch, estimates = PlainColumn(pa.binary()), pa.list_(pa.float64())
+            return _Shape(wanted.fn, [pa.float64()], sketch, estimates)
         case "sum":
-            if not _can_be_number(dtypes[0]):
-                raise refuse(_NUMBERS, fields[0])
             total = result = _total_type(dtypes[0])
             if pa.types.is_decimal128(total):
-                result = _decimal(dtypes[0].precision + 10, total.scale)
+                result = _wider(dtypes[0], 10, 0)
             return _Shape(wanted.fn, [total], PlainColumn(total), result)
         case _:
             assert_never(wanted.kind)
-
-
-def _can_be_number(dtype: pa.DataType) -> bool:
-    return is_number(dtype) or pa.types.is_string(dtype)
 
 
 def _ranked_columns(dtypes: Sequence[pa.DataType]) -> TuplesColumn:
     return TuplesColumn({"value": dtypes[0], "by": dtypes[1], "timestamp": pa.int64()})
 
 
-def _mean_of_decimals(dtype: pa.DataType) -> _Shape:
-    """The mean in the type that Spark's ``avg`` has."""
-    total, result = _total_type(dtype), _decimal(dtype.precision + 4, dtype.scale + 4)
-    return _Shape(DecimalMean(result.scale), [total], MeanColumns(total), result)
-
-
-def _decimal(precision: int, scale: int) -> pa.DataType:
-    """A type of decimals, no larger than SQL has them.
+def _wider(dtype: pa.DataType, precision: int, scale: int) -> pa.DataType:
+    """A type of decimals with so many more digits, no larger than SQL has them.
 
     Source: Spark ``DecimalType.bounded``.
     """
-    return pa.decimal128(min(precision, 38), min(scale, 38))
+    return pa.decimal128(min(dtype.precision + precision, 38), min(dtype.scale + scale, 38))
 
 
 def _total_type(dtype: pa.DataType) -> pa.DataType:

@@ -52,11 +52,6 @@ class Clock:
     inputs: tuple[InputState, ...] = ()
     side: int | None = None
 
-    @classmethod
-    def at_first(cls, resolution: Resolution) -> Self:
-        """The clocks before the first step."""
-        return cls(resolution.earliest)
-
     def begin(self, updates: Iterable[WatermarkUpdate]) -> Self:
         """The clocks as a micro-batch begins: at the watermark that the host knows by then."""
         known = [

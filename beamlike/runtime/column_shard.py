@@ -20,14 +20,14 @@ from beamlike.machine.columnar.columns import Drops, FirstRows, Merges, Panes, S
 from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock, ShardInput
-from beamlike.runtime.failing import Failing
-from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_values import (
+from beamlike.runtime.columnar_arrivals import (
     arrivals_of,
     fold_of_part,
     lifted_arrivals_of,
     strategy_for_columns,
 )
+from beamlike.runtime.failing import Failing
+from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
@@ -192,38 +192,30 @@ class ColumnShard(ShardInPasses):
     def _pass(
         self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
-        buckets = np.zeros(0, np.int64)
-        if arrived is not None:
-            buckets = arrived.column("bucket").to_numpy()
         saved_state = self._saved_state(rows, index)
         deadlines = next_timers(self.machine.rules, saved_state)
         active, keys = self._active(rows, deadlines, arrived, to)
         before = self._load(rows, saved_state, active, keys)
         after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
-        bucket = self._buckets(rows, active, before, keys, buckets)
+        bucket = np.empty(keys.count, np.int64)  # of each key
+        bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
+        if arrived is not None:
+            bucket[keys.number[: arrived.num_rows]] = arrived.column("bucket").to_numpy()
         saved = one_chunk([self.layout.save(after, keys)])
         saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
         self._note_inactive(index, rows, saved_state, deadlines, active)
         holds = self._holds(after, withdrawn_at(after.table))
         deadlines = next_timers(self.machine.rules, after)
         note_deadlines(index, bucket[after.table.key], *deadlines, holds)
-        return Pass(
-            [emitted for _, emitted in panes],
-            [phase for phase, _ in panes],
-            drops,
-            merges,
-            keys,
-            arrived,
-            judged_at,
-        ), Written(np.nonzero(active)[0], saved)
+        phases, emitted = [phase for phase, _ in panes], [pane for _, pane in panes]
+        passed = Pass(emitted, phases, drops, merges, keys, arrived, judged_at)
+        return passed, Written(np.nonzero(active)[0], saved)
 
     def _saved_state(self, rows: SavedRows, index: Index) -> State:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
-        own = np.arange(len(rows.lives))
+        windows = self.layout.waits(rows.table, np.arange(len(rows.lives)))
         output = rows.table.column("output_watermark").to_numpy()
-        return State(
-            index.clocks.watermark, index.clocks.clock, output, self.layout.waits(rows.table, own)
-        )
+        return State(index.clocks.watermark, index.clocks.clock, output, windows)
 
     def _note_inactive(
         self,
@@ -339,24 +331,11 @@ class ColumnShard(ShardInPasses):
             panes += ((WATERMARK, pane) for pane in out)
         return state, panes, drops, merges
 
-    def _buckets(
-        self, rows: SavedRows, active: Bools, before: State, keys: Numbered, arrived: Ints
-    ) -> Ints:
-        """The bucket of each key."""
-        bucket = np.empty(keys.count, np.int64)
-        bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
-        bucket[keys.number[: len(arrived)]] = arrived
-        return bucket
-
 
 def _some(
     rows: SavedRows, arrivals: Sequence[pa.Table], place: int, passes: int
 ) -> tuple[SavedRows, Ints | None, list[pa.Table]]:
-    """The rows and arrivals of one pass, and where these rows are among all; None: everywhere.
-
-    Raises:
-        UnsupportedError: These rows do not fit in one piece.
-    """
+    """The rows and arrivals of one pass, and where these rows are among all; None: everywhere."""
     if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
         return rows, None, list(arrivals)
     chosen = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)

@@ -6,7 +6,12 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
-from beamlike.runtime.columns import ExactColumns, MeanColumns, PlainColumn, TuplesColumn
+from beamlike.runtime.accumulator_columns import (
+    ExactColumns,
+    MeanColumns,
+    PlainColumn,
+    TuplesColumn,
+)
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Part
 

@@ -1,7 +1,8 @@
 """Types of columns from their text in SQL, as ``"user string, at timestamp"``."""
 
 import re
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -54,43 +55,29 @@ class _SchemaReader:
     """Reads a text from its beginning to its end."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = [(hit.start(hit.lastindex or 0), hit) for hit in _TOKEN.finditer(text)]
-        self._at = 0
+        self._text, self._tokens, self._next = text, [*_TOKEN.finditer(text)], 0
 
     def field(self) -> pa.Field:
         name = self._name()
         self.takes(":")
-        dtype = self.type()
-        nullable = not self.takes("not")
+        dtype, nullable = self.type(), not self.takes("not")
         if not nullable:
             self._needs("null")
         if self.takes("comment"):
-            self._at += 1
+            self._next += 1
         return pa.field(name, dtype, nullable)
 
     def type(self) -> pa.DataType:
         word = self._name().lower()
         match word:
             case "array":
-                self._needs("<")
-                item = self.type()
-                self._needs(">")
+                (item,) = self._parts(self.type, 1)
                 return pa.list_(pa.field("element", item))
             case "map":
-                self._needs("<")
-                key = self.type()
-                self._needs(",")
-                value = self.type()
-                self._needs(">")
+                key, value = self._parts(self.type, 2)
                 return pa.map_(pa.field("key", key, nullable=False), pa.field("value", value))
             case "struct":
-                self._needs("<")
-                fields = [self.field()]
-                while self.takes(","):
-                    fields.append(self.field())
-                self._needs(">")
-                return pa.struct(fields)
+                return pa.struct(self._parts(self.field))
             case "decimal" | "dec" | "numeric":
                 return self._decimal()
             case "interval":
@@ -98,62 +85,73 @@ class _SchemaReader:
                     self._needs(part)
                 return pa.duration("us")
         if word not in _PLAIN:
-            self._at -= 1
+            self._next -= 1
             raise self._refusal("a type")
         return _PLAIN[word]
+
+    def _parts(self, read: Callable[[], Any], count: int | None = None) -> list[Any]:
+        """So many parts of a type, between brackets; None: as many as there are."""
+        self._needs("<")
+        parts = [read()]
+        while self.takes(",") if count is None else len(parts) < count:
+            if count is not None:
+                self._needs(",")
+            parts.append(read())
+        self._needs(">")
+        return parts
 
     def _decimal(self) -> pa.DataType:
         if not self.takes("("):
             return pa.decimal128(10, 0)
-        start, precision, scale = self._at, self._number(), 0
+        start, precision, scale = self._next, self._number(), 0
         if self.takes(","):
             scale = self._number()
         if not 1 <= precision <= 38 or scale > precision:
-            self._at = start
+            self._next = start
             raise self._refusal("a precision from 1 to 38 and a scale that is not above it")
         self._needs(")")
         return pa.decimal128(precision, scale)
 
     def takes(self, word: str) -> bool:
         """Whether this comes next; it is passed if it does."""
-        next_word = self._word()
-        if next_word is None or next_word.lower() != word:
-            return False
-        self._at += 1
-        return True
+        quoted, _, name, sign = self._groups
+        is_next = quoted is None and (name or sign or "").lower() == word
+        self._next += is_next
+        return is_next
 
     def ends(self) -> None:
-        if self._at < len(self._tokens):
+        if self._next < len(self._tokens):
             raise self._refusal("a comma or the end")
+
+    @property
+    def _groups(self) -> Sequence[str | None]:
+        """What comes next, as `_TOKEN` has it."""
+        is_over = self._next >= len(self._tokens)
+        return (None,) * 4 if is_over else self._tokens[self._next].groups()
 
     def _needs(self, word: str) -> None:
         if not self.takes(word):
             raise self._refusal(repr(word))
 
-    def _word(self) -> str | None:
-        if self._at >= len(self._tokens):
-            return None
-        quoted, _, word, sign = self._tokens[self._at][1].groups()
-        return word or sign or (None if quoted is None else f"`{quoted}`")
-
     def _name(self) -> str:
-        if self._at < len(self._tokens):
-            quoted, _, word, _ = self._tokens[self._at][1].groups()
-            if quoted or word:
-                self._at += 1
-                return word or str(quoted).replace("``", "`")
-        raise self._refusal("a name")
+        quoted, _, word, _ = self._groups
+        if not (quoted or word):
+            raise self._refusal("a name")
+        self._next += 1
+        return word or str(quoted).replace("``", "`")
 
     def _number(self) -> int:
-        word = self._word()
+        word = self._groups[2]
         if word is None or not word.isdecimal():
             raise self._refusal("a number")
-        self._at += 1
+        self._next += 1
         return int(word)
 
     def _refusal(self, wanted: str) -> ColumnError:
-        rest = self._text[self._tokens[self._at][0] :] if self._at < len(self._tokens) else ""
-        place = f"at {rest!r}" if rest else "at its end"
+        place = "at its end"
+        if self._next < len(self._tokens):
+            hit = self._tokens[self._next]
+            place = f"at {self._text[hit.start(hit.lastindex or 0) :]!r}"
         return ColumnError(
             f"schema {self._text!r} cannot be read {place}, where {wanted} should be; write "
             'columns as "user string, at timestamp, amount bigint", or give a StructType of pyspark'

@@ -63,7 +63,7 @@ from beamlike.machine.input_clocks import (
     SourceProgress,
     WatermarkUpdate,
 )
-from beamlike.model.windows import Window, window_of
+from beamlike.model.windows import window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
@@ -159,20 +159,14 @@ def sealed(kind: Kind, body: pa.Table | bytes, number: int = 0, order: Order = (
 
 _WATERMARKS: Final = pa.schema(
     [
-        ("of", pa.int32()),
-        ("shard", pa.int32()),
-        ("part", pa.string()),
-        ("watermark", pa.int64()),
-        ("before", pa.int64()),
-        ("start", pa.int64()),
-        ("senders", pa.int64()),
+        *(("of", pa.int32()), ("shard", pa.int32()), ("part", pa.string())),
+        *((name, pa.int64()) for name in ("watermark", "before", "start", "senders")),
     ]
 )
 _DELIVERED: Final = pa.schema(
     [
         ("of", pa.int32()),
-        ("starts", pa.list_(pa.int64())),
-        ("ends", pa.list_(pa.int64())),
+        *((name, pa.list_(pa.int64())) for name in ("starts", "ends")),
         ("last", pa.string()),
     ]
 )
@@ -244,15 +238,11 @@ def coarser(table: pa.Table, names: Sequence[str], factor: int) -> pa.Table:
     for name in names:
         if name in table.column_names:
             place = table.column_names.index(name)
-            chunks = [_coarser(chunk, factor) for chunk in table.column(name).chunks]
-            table = table.set_column(place, name, pa.chunked_array(chunks, pa.int64()))
+            instants = table.column(name)
+            numbers = pc.fill_null(instants, 0).to_numpy() // factor
+            column = pa.array(numbers, mask=instants.is_null().to_numpy())
+            table = table.set_column(place, name, column)
     return table
-
-
-def _coarser(instants: pa.Array, factor: int) -> pa.Array:
-    missing = instants.is_null().to_numpy(zero_copy_only=False) if instants.null_count else None
-    numbers = pc.fill_null(instants, 0).to_numpy(zero_copy_only=False)
-    return pa.array(numbers // factor, mask=missing)
 
 
 def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
@@ -296,7 +286,8 @@ def elements_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Element]]:
     rows = zip(*values, strict=True) if values else [()] * table.num_rows
     columns: list[Any] = [plan.operation.elements(rows), table.column("ts").to_pylist()]
     if "start" in table.column_names:
-        columns.append(_windows(table))
+        spans = zip(*(table.column(side).to_pylist() for side in ("start", "end")), strict=True)
+        columns.append([None if start is None else window_of(start, end) for start, end in spans])
     return zip(_keys(plan, table), map(Element, *columns), strict=True)
 
 
@@ -316,11 +307,3 @@ def _lifted_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Lifted]]:
 
 def _keys(plan: Plan, table: pa.Table) -> Sequence[Key]:
     return key_tuples([table.column(f"key_{name}") for name in plan.keys], table.num_rows)
-
-
-def _windows(table: pa.Table) -> list[Window | None]:
-    starts, ends = table.column("start").to_pylist(), table.column("end").to_pylist()
-    return [
-        None if start is None else window_of(start, end)
-        for start, end in zip(starts, ends, strict=True)
-    ]

@@ -123,9 +123,8 @@ def _too_many(
     calls: Calls, noun: str, max_failures: float, stage: str, failed: Sequence[tuple[Any, Drop]]
 ) -> TooManyFailuresError:
     drop = next((drop for _, drop in failed), None)
-    error = TooManyFailuresError(
-        stage, calls.failed, calls.count, noun, max_failures, (drop and drop.error) or ""
-    )
+    example = (drop and drop.error) or ""
+    error = TooManyFailuresError(stage, calls.failed, calls.count, noun, max_failures, example)
     return because_of(error, None if drop is None else drop.cause)
 
 

@@ -37,7 +37,7 @@ class FanoutWork(PlanWork):
     ) -> list[tuple[Any, ...]]:
         unit = self.plan.resolution
         (of_host, clock), saved = report.in_ticks(unit), store.read_index()
-        before = Clock.at_first(unit) if saved is None else Clock.saved(json.loads(saved), unit)
+        before = Clock(unit.earliest) if saved is None else Clock.saved(json.loads(saved), unit)
         updates = (*arrived.updates, *of_host)
         before = before.begin(updates)
         passed = self._passed_on(group, arrived, before.watermark)

@@ -7,7 +7,7 @@ own stateful operators refuse such keys too.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -16,8 +16,6 @@ import pyarrow as pa
 from beamlike.errors import ColumnError
 from beamlike.runtime.row_metadata import MARKS, OF_SOURCES, types_in
 from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text
-
-_NEEDED: Final = (MARKS, "dropped")
 
 
 def no_column(name: str, names: Sequence[str]) -> str:
@@ -84,9 +82,8 @@ class FrameColumns:
         Raises:
             ColumnError: There is such a column.
         """
-        for name in self.schema.names:
-            if any(self.duplicate(needed, [needed, name]) for needed in OF_SOURCES):
-                raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+        for name in self._taken(self.schema.names, OF_SOURCES):
+            raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
 
     def check_free(self, names: Iterable[str], argument: str) -> None:
         """Refuse columns that the output of a stream would overwrite.
@@ -94,11 +91,15 @@ class FrameColumns:
         Raises:
             ColumnError: A name is needed by the stream itself.
         """
+        for name in self._taken(names, (MARKS, "dropped")):
+            raise ColumnError(
+                f"{argument}: the name {name!r} is needed here; give that column another one"
+            )
+
+    def _taken(self, names: Iterable[str], needed: Sequence[str]) -> Iterator[str]:
         for name in names:
-            if any(self.duplicate(needed, [needed, name]) for needed in _NEEDED):
-                raise ColumnError(
-                    f"{argument}: the name {name!r} is needed here; give that column another one"
-                )
+            if any(self.duplicate(word, [word, name]) for word in needed):
+                yield name
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Array, Ints
 from beamlike.machine.userstate.saved import Saved
 from beamlike.model.stateful import KeepsFirst
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
 
 _LARGE: Final = 2**62
 """An instant whose pickle has eight bytes, as there is room for in the place of any."""

@@ -16,11 +16,11 @@ from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, Plain
 from beamlike.machine.columnar.columns import LiftedArrivals
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
+from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
-from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
 from beamlike.runtime.store.blobs import one_chunk
 from beamlike.runtime.store.column_state import Numbered, number_keys
@@ -151,7 +151,7 @@ class _KeyByKey:
 
     def __init__(self, plan: Plan, *, checks: bool = False) -> None:
         self._plan = plan
-        self._lifting = plan.checking_lifting if checks else plan.lifting
+        self._lifting = plan.lifting(checks=checks)
         self._schema = _schema(plan)
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
@@ -180,14 +180,9 @@ class _KeyByKey:
         columns: list[Any] = [
             [key[index] for key, _ in lifted] for index in range(len(self._plan.keys))
         ]
-        columns += [
-            [row.window.start for row in ones],
-            [row.window.end for row in ones],
-            [row.count for row in ones],
-            [row.timestamp for row in ones],
-            [row.judged for row in ones],
-            [row.merged for row in ones],
-            *layout.encode([row.accumulator for row in ones]),
-            [hashes[key] for key, _ in lifted],
-        ]
+        columns += [[row.window.start for row in ones], [row.window.end for row in ones]]
+        fields = ("count", "timestamp", "judged", "merged")
+        columns += [[getattr(row, field) for row in ones] for field in fields]
+        columns += layout.encode([row.accumulator for row in ones])
+        columns.append([hashes[key] for key, _ in lifted])
         return table_of(columns, self._schema)

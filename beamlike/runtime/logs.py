@@ -168,7 +168,7 @@ def _instant(instant: int, unit: Resolution) -> str:
 
 _GAPS: Final = 16
 """So many gaps between event times are remembered of some rows, the largest."""
-_EXAMPLE: Final = 300
+LONGEST_EXAMPLE: Final = 300
 """The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
@@ -193,7 +193,7 @@ def delivered_by(source: int, times: Ints, last: str) -> Delivered:
 def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLISECONDS) -> str:
     """A row by the names and values of its key and its event time."""
     words = [f"{name}={short_repr(value)}" for name, value in keys.items()]
-    return ", ".join((*words, f"at {unit.show_instant(timestamp)}"))[:_EXAMPLE]
+    return ", ".join((*words, f"at {unit.show_instant(timestamp)}"))[:LONGEST_EXAMPLE]
 
 
 def delivered_rows(

@@ -17,9 +17,9 @@ from beamlike.model.resolution import Resolution, Span, converted
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
 from beamlike.runtime.changes import lateness_words
-from beamlike.runtime.columns import AccumulatorColumns
-from beamlike.runtime.operation import Operation
+from beamlike.runtime.operation import Operation, types_in_words
 
 SIDE: Final = "__beamlike_side"
 """The value column with the side rows of a pane."""
@@ -117,8 +117,8 @@ class LookUp(Operation):
             "main window": str(self.main_window_fn),
             "side window": str(self.side_window_fn),
             "allowed lateness": lateness_words(self.allowed_lateness, self.resolution),
-            "main columns": _spelled(self.main),
-            "side columns": _spelled(self.side),
+            "main columns": types_in_words(self.main),
+            "side columns": types_in_words(self.side),
         }
 
     @property
@@ -151,10 +151,6 @@ class LookUp(Operation):
             for name, dtype in self.side.items()
         ]
         return main + side
-
-
-def _spelled(types: Types) -> str:
-    return ", ".join(f"{name} {dtype}" for name, dtype in types.items())
 
 
 @attrs.frozen

@@ -19,12 +19,11 @@ from beamlike.runtime.script import (
     Arrive,
     Machine,
     Output,
-    Retracting,
     Run,
     Script,
     ScriptStep,
     TracedEvent,
-    retracting,
+    correction_of,
 )
 
 
@@ -71,7 +70,7 @@ class MemoryStage:
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
-        self._retracting = retracting(machine)
+        self._correction = correction_of(machine)
         self._passed_on = self._reached
 
     @property
@@ -90,7 +89,7 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """The output watermark (ms): only late panes have timestamps before it."""
-        return self._reached if self._retracting is None else self._passed_on
+        return self._reached if self._correction is None else self._passed_on
 
     @property
     def wakes_at(self) -> int | None:
@@ -105,12 +104,6 @@ class MemoryStage:
         # Every key saw every clock move; one that has not come yet will start at the watermark.
         output_watermarks = (state.output_watermark for state in self._states.values())
         return min(output_watermarks, default=self.watermark)
-
-    def _pass_on(self, machine: Retracting) -> None:
-        """Pass the output watermark on, as far as no pane may still be withdrawn."""
-        held = map(machine.earliest_correction, self._states.values())
-        reached = min([self._reached, *(instant for instant in held if instant is not None)])
-        self._passed_on = max(self._passed_on, reached)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.
@@ -145,8 +138,10 @@ class MemoryStage:
             self.watermark = step.to
         elif isinstance(step, AdvanceClock):
             self.clock = step.to
-        if self._retracting is not None:
-            self._pass_on(self._retracting)
+        if self._correction is not None:  # as far as no pane may still be withdrawn
+            held = map(self._correction, self._states.values())
+            reached = min([self._reached, *(instant for instant in held if instant is not None)])
+            self._passed_on = max(self._passed_on, reached)
         return came
 
     def check(self, step: ScriptStep) -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from beamlike.model.resolution import Resolution
 from beamlike.model.stateful import StatefulFn
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
 from beamlike.runtime.script import Machine
 
 
@@ -62,6 +62,11 @@ class Operation(ABC):
         """The values of panes as columns; where there is no pane the value is None. Not of a node
         of a graph."""
         raise NotImplementedError
+
+
+def types_in_words(types: Mapping[str, pa.DataType]) -> str:
+    """Columns with their types, as saved state names them."""
+    return ", ".join(f"{name} {dtype}" for name, dtype in types.items())
 
 
 def function_words(fn: StatefulFn) -> dict[str, str]:

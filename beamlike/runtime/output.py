@@ -55,11 +55,8 @@ from beamlike.safe_text import LONGEST, safe_text
 
 PANE = pa.struct(
     [
-        ("timing", pa.string()),
-        ("index", pa.int64()),
-        ("nonspeculative_index", pa.int64()),
-        ("is_first", pa.bool_()),
-        ("is_last", pa.bool_()),
+        *(("timing", pa.string()), ("index", pa.int64()), ("nonspeculative_index", pa.int64())),
+        *(("is_first", pa.bool_()), ("is_last", pa.bool_())),
     ]
 )
 READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
@@ -161,9 +158,9 @@ class OutputTable:
         instants = (instant * self.plan.tick_of_rows for instant in times)
         return dict(zip(("ts", "start", "end"), instants, strict=True))
 
-    def _micros(self, instant: int) -> int | None:
-        micros = instant * self._tick
-        return micros if micros in READABLE else None
+    def _micros(self, instant: int | None) -> int | None:
+        micros = None if instant is None else instant * self._tick
+        return None if micros is None or micros not in READABLE else micros
 
     def _span(self, window: Window) -> dict[str, int | None] | None:
         if not isinstance(window, IntervalWindow):
@@ -190,7 +187,7 @@ class OutputTable:
             "stage": self.plan.name,
             "reason": drop.reason.value,
             "timestamp": element and self._micros(element.timestamp),
-            "watermark": None if drop.watermark is None else self._micros(drop.watermark),
+            "watermark": self._micros(drop.watermark),
             # A millisecond that has begun counts: nothing is late by 0.
             "missed_ms": drop.missed_by and -(-drop.missed_by // self.plan.resolution.per_ms),
             "window": drop.window and self._span(drop.window),
@@ -203,15 +200,10 @@ class OutputTable:
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.runtime.packing`."""
-        keys = {name: [row["key"][name] for row in rows] for name in self.plan.keys}
+        keys = {name: [row[f"key_{name}"] for row in rows] for name in self.plan.keys}
         dropped = [
-            {
-                "stage": self.plan.name,
-                "reason": row["reason"],
-                "timestamp": None if row["ts"] is None else self._micros(row["ts"]),
-                "count": 1,
-                "element": row["element"],
-            }
+            {name: row[name] for name in ("reason", "element")}
+            | {"stage": self.plan.name, "count": 1, "timestamp": self._micros(row["ts"])}
             for row in rows
         ]
         return self._only_dropped(dropped, keys)
@@ -229,13 +221,8 @@ class OutputTable:
 
 
 def _pane_row(info: PaneInfo) -> dict[str, Any]:
-    return {
-        "timing": info.timing.value,
-        "index": info.index,
-        "nonspeculative_index": info.nonspeculative_index,
-        "is_first": info.is_first,
-        "is_last": info.is_last,
-    }
+    shown = (info.timing.value, info.index, info.nonspeculative_index, info.is_first, info.is_last)
+    return dict(zip(PANE.names, shown, strict=True))
 
 
 _NEVER_GROUPED: Final = pa.scalar(_pane_row(NO_FIRING), PANE)
@@ -340,7 +327,8 @@ def keyed_panes(plan: Plan, passed: Pass) -> list[KeyedEffect]:
     """The panes of a pass as values, key by key."""
     names = key_names(plan, passed.keys)
     pairs = chain.from_iterable(
-        panes_of(panes, _pane_values(plan, panes)) for panes in passed.panes
+        panes_of(panes, zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True))
+        for panes in passed.panes
     )
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
@@ -390,11 +378,6 @@ def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
     kinds = plan.operation.results.items()
     for values, (name, dtype) in zip(panes.values, kinds, strict=True):
         yield values_array(values, dtype, name)
-
-
-def _pane_values(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
-    """The values of panes, one by one."""
-    return zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True)
 
 
 def _shown_times(instants: Ints, tick: int, dtype: pa.DataType) -> pa.Array:

@@ -10,6 +10,7 @@ micro-batch, so that all of them see every watermark and every clock.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 
 import attrs
@@ -218,21 +219,13 @@ def _assigned(
 
     And blobs with the rows for which that function raised, if such rows are to be dropped.
     """
-    if plan.machine_name == "reference":
-        return _assigned_row_by_row(plan, table, window_fn)
-    try:
-        check_assignable(window_fn)
-        assigned = assign_windows(window_fn, table.column("ts").to_numpy())
-    except (UnsupportedError, WindowError):
-        # A user's own, or a calendar that has no window for some row.
-        return _assigned_row_by_row(plan, table, window_fn)
-    return _with_windows(table, assigned.row, assigned.start, assigned.end), []
-
-
-def _assigned_row_by_row(
-    plan: Plan, table: pa.Table, window_fn: WindowFn
-) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """Rows with their windows, row by row. No watermark is known here, so the drops have none."""
+    if plan.machine_name != "reference":
+        # Not a user's own, nor a calendar that has no window for some row.
+        with suppress(UnsupportedError, WindowError):
+            check_assignable(window_fn)
+            assigned = assign_windows(window_fn, table.column("ts").to_numpy())
+            return _with_windows(table, assigned.row, assigned.start, assigned.end), []
+    # Row by row. No watermark is known here, so the drops have none.
     on_error = OnFailure(plan.on_error)
     rows, starts, ends = [], [], []
     dropped: list[tuple[Key, Drop]] = []
@@ -303,15 +296,7 @@ def _finished_blob(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
 
 def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     """Rows that no machine can take, as finished drops; or the end of the query."""
-    rows = [
-        {
-            "key": {name: row[f"key_{name}"] for name in plan.keys},
-            "ts": row["ts"],
-            "reason": row["reason"],
-            "element": row["element"],
-        }
-        for row in refused.to_pylist()
-    ]
+    rows = refused.to_pylist()
     # What the query's author rejects is dropped in any case.
     bad = [row for row in rows if row["reason"] in BAD_ROWS]
     if bad and plan.on_error == "fail":

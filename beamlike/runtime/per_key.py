@@ -21,11 +21,11 @@ from beamlike.model.rescaled_functions import function_in
 from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.changes import lateness_words
-from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.known_keys import KnownColumn
-from beamlike.runtime.operation import Operation, function_words
+from beamlike.runtime.operation import Operation, function_words, types_in_words
 from beamlike.runtime.options import OnError
 
 Types = Mapping[str, pa.DataType]
@@ -184,9 +184,7 @@ class PerKeyOperation(Operation):
             **function_words(fn),
         }
         if fn.sorts:  # only then rows are saved
-            words["waiting rows"] = ", ".join(
-                f"{name} {column}" for name, column in self.columns.items()
-            )
+            words["waiting rows"] = types_in_words(self.columns)
         return words
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:

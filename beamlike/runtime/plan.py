@@ -22,11 +22,11 @@ from beamlike.model.options import MAX_FAILURES, AccumulationMode
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_words
-from beamlike.runtime.checked import Checked
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns
+from beamlike.runtime.changes import LAYOUTS, RESOLUTION, strategy_words
+from beamlike.runtime.checked_combine_fns import Checked
 from beamlike.runtime.json_rows import scalars
-from beamlike.runtime.operation import Operation
+from beamlike.runtime.operation import Operation, types_in_words
 from beamlike.runtime.options import (
     BUCKETS,
     SHARDS,
@@ -310,17 +310,10 @@ class Plan:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
 
-    @cached_property
-    def lifting(self) -> Lifting:
-        """Combines elements before they reach their shard."""
-        return self._lifting_for(self.machine)
-
-    @cached_property
-    def checking_lifting(self) -> Lifting:
-        """Combines elements before they reach their shard, see `checking_machine`."""
-        return self._lifting_for(self.checking_machine)
-
-    def _lifting_for(self, machine: Machine) -> Lifting:
+    def lifting(self, *, checks: bool) -> Lifting:
+        """What combines elements before they reach their shard; with ``checks`` as
+        `checking_machine` does."""
+        machine = self.checking_machine if checks else self.machine
         assert isinstance(machine, Grouping), "nothing else combines elements"
         return Lifting(self.strategy, machine.combine, self.on_error)
 
@@ -343,7 +336,7 @@ class Plan:
         return {
             "layout version": str(LAYOUT_VERSION),
             **self.operation.words,
-            "key": ", ".join(f"{name} {key}" for name, key in self.keys.items()),
+            "key": types_in_words(self.keys),
             "inputs": self._input_words(),
             "shards": str(self.shards),
             "buckets": str(self.buckets),
@@ -382,25 +375,10 @@ class Plan:
             for clock in self.clocks.inputs
         )
 
-    def check_identity(self, saved: Mapping[str, str]) -> bool:
-        """Refuse state that another plan has written; see `beamlike.runtime.changes`.
-
-        Returns:
-            Whether the state continues under other words, so that its deadlines have to be computed
-            again.
-
-        Raises:
-            StateError: Naming each difference.
-        """
-        return continues(saved, self.identity)
-
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again, from what they received.
         fields = {field.name for field in attrs.fields(type(self))}
         return {name: value for name, value in self.__dict__.items() if name in fields}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
 
 def spread_shards(count: int) -> tuple[int, ...]:
@@ -427,7 +405,7 @@ def number_of_shard(group: int, count: int) -> int:
     return _murmur3_int(group) % count
 
 
-def _murmur3_int(value: int, seed: int = 42) -> int:
+def _murmur3_int(value: int) -> int:
     """Spark's hash of an integer column (Murmur3 x86 32), as a signed number."""
     mask = 0xFFFFFFFF
 
@@ -435,7 +413,7 @@ def _murmur3_int(value: int, seed: int = 42) -> int:
         return ((x << by) | (x >> (32 - by))) & mask
 
     mixed = rotate((value * 0xCC9E2D51) & mask, 15) * 0x1B873593 & mask
-    hashed = (rotate(seed ^ mixed, 13) * 5 + 0xE6546B64) & mask
+    hashed = (rotate(42 ^ mixed, 13) * 5 + 0xE6546B64) & mask
     hashed ^= 4
     hashed = ((hashed ^ (hashed >> 16)) * 0x85EBCA6B) & mask
     hashed = ((hashed ^ (hashed >> 13)) * 0xC2B2AE35) & mask

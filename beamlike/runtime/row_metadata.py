@@ -67,32 +67,21 @@ class TimeTypes:
     @classmethod
     def of(cls, timestamp: pa.DataType) -> Self:
         """The types of columns whose times have this type."""
+        text, number = pa.string(), pa.int64()
         window = pa.struct([("start", timestamp), ("end", timestamp)])
         dropped = pa.struct(
             [
-                ("stage", pa.string()),
-                ("reason", pa.string()),
-                ("timestamp", timestamp),
-                ("watermark", timestamp),
-                ("missed_ms", pa.int64()),
-                ("window", window),
-                ("nearest_session", window),
-                ("count", pa.int64()),
-                ("error", pa.string()),
-                ("element", pa.string()),
+                *(("stage", text), ("reason", text)),
+                *(("timestamp", timestamp), ("watermark", timestamp), ("missed_ms", number)),
+                *(("window", window), ("nearest_session", window)),
+                *(("count", number), ("error", text), ("element", text)),
             ]
         )
         marks = pa.struct(
             [
-                ("kind", pa.string()),
-                ("ts", pa.int64()),
-                ("problem", pa.string()),
-                ("part", pa.string()),
-                ("start", pa.int64()),
-                ("end", pa.int64()),
-                ("shard", pa.int32()),
-                ("watermark", pa.int64()),
-                ("dropped", dropped),
+                *(("kind", text), ("ts", number), ("problem", text), ("part", text)),
+                *(("start", number), ("end", number)),
+                *(("shard", pa.int32()), ("watermark", number), ("dropped", dropped)),
             ]
         )
         return cls(timestamp, window, dropped, marks)

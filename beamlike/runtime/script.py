@@ -4,7 +4,7 @@ The same script runs on every host, and every host returns the same kind of `Run
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import attrs
 
@@ -39,24 +39,14 @@ class Machine(Protocol):
     def next_timers(self, state: KeyState) -> NextTimers: ...
 
 
-@runtime_checkable
-class Retracting(Protocol):
-    """What a machine has besides whose panes may withdraw earlier ones."""
-
-    @property
-    def retracts(self) -> bool:
-        """Whether they do."""
-        ...
-
-    def earliest_correction(self, state: KeyState) -> int | None:
-        """Where panes of a key that may still be withdrawn hold back what comes after (ms); None:
-        nowhere."""
-        ...
+Correction = Callable[[KeyState], int | None]
+"""Where panes of a key that may be withdrawn hold back what comes after (ms); None: nowhere."""
 
 
-def retracting(machine: Machine) -> Retracting | None:
-    """A machine as one whose panes withdraw earlier ones; None: they never do."""
-    return machine if isinstance(machine, Retracting) and machine.retracts else None
+def correction_of(machine: Machine) -> Correction | None:
+    """What a machine has besides whose panes may withdraw earlier ones; None: they never do."""
+    correction: Correction | None = getattr(machine, "earliest_correction", None)
+    return correction if getattr(machine, "retracts", False) else None
 
 
 @attrs.frozen

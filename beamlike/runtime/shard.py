@@ -37,7 +37,7 @@ from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Retracting, retracting
+from beamlike.runtime.script import Correction, correction_of
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Pages, SavedRows
@@ -47,6 +47,8 @@ from beamlike.runtime.store.stores import Store
 KeyedEffect = tuple[Key, Effect]
 KeyedMerge = tuple[Key, Merged]
 """A merge, with those of its sources that were live."""
+KeyStepped = tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]
+"""What came out of a step of a key, what merged, and what the key waits for then."""
 
 
 @attrs.frozen
@@ -74,7 +76,7 @@ class Shard:
         self.plan = plan
         self._logged: set[Hashable] = set() if logged is None else logged
         self.machine = plan.checking_machine if checks else plan.machine
-        self._retracting = retracting(self.machine)
+        self._correction = correction_of(self.machine)
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
         self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
@@ -158,8 +160,10 @@ class Shard:
                 deadlines.append(next_timers)
             if key_clocks is not None and bucket_clocks is not None:
                 key_clocks.save(bucket, bucket_clocks)
-            encoded.append(self._save(bucket, of_bucket))
-            _note(index, bucket, of_bucket, deadlines, self._retracting)
+            table = self.layout.encode(of_bucket)
+            buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
+            encoded.append(table.append_column("bucket", buckets))
+            _note(index, bucket, of_bucket, deadlines, self._correction)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
         return effects, merges
@@ -170,11 +174,7 @@ class Shard:
         bundles: dict[int, dict[Key, list[Item]]],
         index: Index,
     ) -> list[KeyedEffect]:
-        """The effects as they are kept, once their failures are logged and judged.
-
-        Raises:
-            TooManyFailuresError: Nearly all have failed.
-        """
+        """The effects as they are kept, once their failures are logged and judged."""
         failed = failures_of(effects)
         if not failed and index.failing == Failing():
             return effects
@@ -205,7 +205,7 @@ class Shard:
         key: Key,
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
-    ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
+    ) -> KeyStepped:
         """The events of one key in one micro-batch, those that can change anything.
 
         ``clocks`` are those after the step before, as this one begins, and as it ends.
@@ -260,11 +260,6 @@ class Shard:
             states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, places, rows
 
-    def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
-        table = self.layout.encode(states)
-        buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
-        return table.append_column("bucket", buckets)
-
 
 def _greatest(arrived: Iterable[Item] | None) -> int | None:
     """The greatest event time of elements (ms); None if there are none."""
@@ -290,24 +285,22 @@ def _note(
     bucket: int,
     states: dict[Key, KeyState],
     deadlines: list[NextTimers],
-    machine: Retracting | None,
+    correction: Correction | None,
 ) -> None:
     """What a bucket holds after its keys were stepped, and when its next timers are."""
-    index.deadline[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
-    index.clock_deadline[bucket] = min(
-        (w.clock for w in deadlines if w.clock is not None), default=NEVER
-    )
-    index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
+    for least, timer in ((index.deadline, 0), (index.clock_deadline, 1), (index.side, 2)):
+        waits = (timers[timer] for timers in deadlines)
+        least[bucket] = min((instant for instant in waits if instant is not None), default=NEVER)
     index.hold[bucket] = min(
-        (hold for state in states.values() for hold in _holds(state, machine)), default=NEVER
+        (hold for state in states.values() for hold in _holds(state, correction)), default=NEVER
     )
 
 
-def _holds(state: KeyState, machine: Retracting | None) -> Iterator[int]:
+def _holds(state: KeyState, correction: Correction | None) -> Iterator[int]:
     """Where a key holds back the output watermark of its shard (ms)."""
     if (held := earliest_hold(state.windows)) is not None:
         # A hold cannot be behind the key's output watermark.
         yield max(held, state.output_watermark)
-    correction = None if machine is None else machine.earliest_correction(state)
-    if correction is not None:
-        yield correction
+    withdrawn = None if correction is None else correction(state)
+    if withdrawn is not None:
+        yield withdrawn

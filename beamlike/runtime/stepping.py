@@ -193,10 +193,17 @@ class Stepper:
 
 @attrs.frozen
 class Choice:
-    """The machine for a plan, and if it is the reference machine, why."""
+    """The machine for a plan, and if it is the reference machine, why.
+
+    Args:
+        machine: Its name.
+        why: Why not the columnar machine.
+        column_shard: The columnar machine over the plan, if it is chosen.
+    """
 
     machine: MachineName
     why: str = ""
+    column_shard: ShardInPasses | None = attrs.field(default=None, eq=False, repr=False)
 
 
 def choose_machine(plan: Plan) -> Choice:
@@ -205,22 +212,10 @@ def choose_machine(plan: Plan) -> Choice:
     Raises:
         UnsupportedError: The plan requires the columnar machine, and that cannot do it.
     """
-    machine = _column_shard_or_reason(plan)
-    return machine if isinstance(machine, Choice) else Choice("columnar")
-
-
-def stepper_of(plan: Plan) -> Stepper:
-    """What steps the shards of this plan."""
-    machine = _column_shard_or_reason(plan)
-    return Stepper(plan, None if isinstance(machine, Choice) else machine)
-
-
-def _column_shard_or_reason(plan: Plan) -> ShardInPasses | Choice:
-    """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
     if plan.machine_name == "reference":
         return Choice("reference", 'machine="reference" is set')
     try:
-        return _column_shard(plan)
+        return Choice("columnar", column_shard=_column_shard(plan))
     except UnsupportedError as error:
         if plan.machine_name == "columnar":
             raise UnsupportedError(
@@ -229,12 +224,12 @@ def _column_shard_or_reason(plan: Plan) -> ShardInPasses | Choice:
         return Choice("reference", str(error))
 
 
-def _column_shard(plan: Plan) -> ShardInPasses:
-    """The columnar machine over this plan.
+def stepper_of(plan: Plan) -> Stepper:
+    """What steps the shards of this plan."""
+    return Stepper(plan, choose_machine(plan).column_shard)
 
-    Raises:
-        UnsupportedError: It cannot do it.
-    """
+
+def _column_shard(plan: Plan) -> ShardInPasses:
     if plan.operation.why_key_by_key is not None:
         raise UnsupportedError(plan.operation.why_key_by_key)
     if plan.key_clock is not None:

@@ -19,6 +19,7 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
 from beamlike.runtime.clock import Jump
+from beamlike.runtime.logs import LONGEST_EXAMPLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
@@ -72,8 +73,6 @@ _ARROW: Final = pa.map_(
 )
 SUMS: Final = 3
 """So many of `STOOD` are added up. Of the others the least counts."""
-_EXAMPLE: Final = 300
-"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 @attrs.frozen
@@ -209,7 +208,7 @@ def _in_words(key: Any, drop: Drop) -> str:
         words += [f"key={short_repr(key)}", f"window {drop.window}"]
     if drop.timestamp is not None:
         words.append(f"at {show_instant(drop.timestamp)}")
-    return safe_text(", ".join(words))[:_EXAMPLE]
+    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
 
 
 def _withdrawing(table: pa.Table) -> int:
@@ -235,13 +234,13 @@ def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
     words = [dropped["reason"]]
     words += (f"{name}={short_repr(row[name])}" for name in plan.keys)
     if dropped["window"]:
-        start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
+        start, end = map(_instant, dropped["window"].values())
         words.append(f"window [{start}, {end})")
     if dropped["timestamp"]:
         words.append(f"at {_instant(dropped['timestamp'])}")
     if dropped["error"]:
         words.append(dropped["error"])
-    return safe_text(", ".join(words))[:_EXAMPLE]
+    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
 
 
 def _instant(instant: datetime | None) -> str:
@@ -250,16 +249,13 @@ def _instant(instant: datetime | None) -> str:
 
 def tallies_table(tallies: Mapping[int, Tally]) -> pa.Table:
     """What nodes counted, as columns."""
-    number, numbers = pa.int32(), pa.list_(pa.int64())
-    return pa.table(
-        {
-            "of": pa.array(tallies, number),
-            "counts": pa.array([tally.counts for tally in tallies.values()], numbers),
-            "stood": pa.array([tally.stood for tally in tallies.values()], numbers),
-            "example": pa.array([tally.example for tally in tallies.values()], pa.string()),
-            "jump": pa.array([tally.jump for tally in tallies.values()], pa.string()),
-        }
-    )
+    numbers, texts = pa.list_(pa.int64()), pa.string()
+    types = {"counts": numbers, "stood": numbers, "example": texts, "jump": texts}
+    columns = {
+        name: pa.array([getattr(tally, name) for tally in tallies.values()], dtype)
+        for name, dtype in types.items()
+    }
+    return pa.table({"of": pa.array(tallies, pa.int32()), **columns})
 
 
 def tallies_in(table: pa.Table) -> Iterator[tuple[int, Tally]]:

@@ -20,8 +20,8 @@ from beamlike.runtime.logs import jump_of, log_jump, log_rows, log_silent, logs_
 from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
+from beamlike.runtime.store.blobs import SAMPLE, words_of_largest
 from beamlike.runtime.store.index import CountsOtherwise, Index, resolution_of_index
-from beamlike.runtime.store.largest import SAMPLE, words_of_largest
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, Tally
 

@@ -15,8 +15,13 @@ from beamlike.model.time import (
     instant_ms,
     show_instant,
 )
-from beamlike.runtime.by_clock import Move, TimedElement, WatermarkRule, script_by_clock
 from beamlike.testing.streams.finished import FinishedTestStream
+from beamlike.testing.streams.watermark_rules import (
+    Move,
+    TimedElement,
+    WatermarkRule,
+    script_by_clock,
+)
 
 Timed = tuple[Any, InstantLike, InstantLike]
 """An element, its event time, and the processing time at which it arrives."""

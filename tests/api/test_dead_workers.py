@@ -14,7 +14,7 @@ from beamlike.errors import WorkerMemoryError
 from beamlike.hosts import step_notes
 from beamlike.hosts.failed_starts import ADVICE_ON_DEAD_WORKERS, advice_on
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.store.largest import words_of_largest
+from beamlike.runtime.store.blobs import words_of_largest
 from beamlike.testing import QueryTest
 from tests.support.sums import Added
 

@@ -22,8 +22,8 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.shard import Shard
 from tests.support.machines.in_shard import DictStore

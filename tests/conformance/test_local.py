@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.hosts.local.nodes import run_in_local
-from beamlike.runtime.graph.scripted import ScriptedGraph, Stage
+from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.scenarios.files import Scenario, differences
 from tests.support.corpus import scenarios_of

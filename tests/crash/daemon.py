@@ -13,7 +13,7 @@ LOADED: Final = (
     "pyarrow.compute",
     "pyspark.sql.streaming.stateful_processor_util",
     "beamlike.runtime.column_shard",
-    "beamlike.runtime.graph.layer",
+    "beamlike.runtime.graph.layer_work",
     "beamlike.hosts.spark.processor",
     "tests.crash.works",
 )

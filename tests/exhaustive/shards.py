@@ -18,9 +18,9 @@ from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.output import drops_of_step
 from beamlike.runtime.plan import Part, Plan, PlanOptions
 from beamlike.runtime.shard import KeyedEffect, Shard

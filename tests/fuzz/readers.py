@@ -27,7 +27,7 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.combine import Collect
 from beamlike.model.texts import trigger_of
 from beamlike.model.time import duration_ms, instant_ms
-from beamlike.runtime.columns import ListColumn
+from beamlike.runtime.accumulator_columns import ListColumn
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive

@@ -18,8 +18,8 @@ from beamlike.errors import ColumnError, CombineError
 from beamlike.machine.events import AdvanceWatermark, Bundle, Element, Event, Pane
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import CheckedColumn, PickledColumn, converted
+from beamlike.runtime.accumulator_columns import CheckedColumn, PickledColumn, converted
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import StateLayout

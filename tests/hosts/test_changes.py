@@ -166,7 +166,7 @@ def test_what_goes_on_and_what_is_refused_is_as_the_table_says(what: str) -> Non
     outcomes = set()
     for before, now in EXAMPLES[what]:
         try:
-            now.check_identity(before.identity)
+            continues(before.identity, now.identity)
             outcomes.add("goes on")
         except StateError:
             outcomes.add("refused")
@@ -178,7 +178,7 @@ def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_n
     before = plan(allowed_lateness=0, trigger=bl.AfterWatermark())
     now = plan(("n",), window_fn=bl.Sessions(5), accumulation="discarding")
 
-    assert refusal(StateError, lambda: now.check_identity(before.identity)) == (
+    assert refusal(StateError, lambda: continues(before.identity, now.identity)) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
         "  window: the checkpoint has 'FixedWindows(10ms)', the query has 'Sessions(5ms)'\n"
         "  trigger: the checkpoint has 'AfterWatermark()', the query has "
@@ -195,7 +195,7 @@ def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_n
 def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(version: int) -> None:
     words = {"layout version": str(version), "window": "what that version said"}
 
-    assert refusal(StateError, lambda: plan().check_identity(words)) == (
+    assert refusal(StateError, lambda: continues(words, plan().identity)) == (
         f"the checkpoint has state of layout version {version}, and this beamlike reads 4, 5 and "
         "6; bring its windows to their end with beamlike.drain of the version that wrote it, and "
         "start this one with a new checkpointLocation"
@@ -206,14 +206,16 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
 def test_state_of_a_layout_that_is_read_continues(version: int) -> None:
     now = plan().identity
 
-    assert plan().check_identity(now | {"layout version": str(version)}) is (version != LAYOUTS[-1])
+    assert continues(now | {"layout version": str(version)}, plan().identity) is (
+        version != LAYOUTS[-1]
+    )
 
 
 def test_a_lateness_is_reported_in_the_words_of_people() -> None:
     before = plan(late_check="retain", allowed_lateness="90 minutes")
 
     with pytest.raises(StateError, match="checkpoint has '1h 30m', the query has '1m'"):
-        plan(late_check="retain", allowed_lateness="1 minute").check_identity(before.identity)
+        continues(before.identity, plan(late_check="retain", allowed_lateness="1 minute").identity)
 
 
 def test_what_has_no_trigger_follows_no_change() -> None:

@@ -11,8 +11,13 @@ import beamlike as bl
 from beamlike.errors import UnsupportedError
 from beamlike.model.rescaled import reading
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
+from beamlike.runtime.accumulator_columns import (
+    CheckedColumn,
+    ListColumn,
+    PickledColumn,
+    PlainColumn,
+)
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine, plan_text, stepper_of

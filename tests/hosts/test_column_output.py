@@ -12,8 +12,8 @@ import beamlike as bl
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.accumulator_columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of

@@ -18,9 +18,9 @@ from beamlike.errors import StateError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.both import BothMachines

@@ -20,9 +20,9 @@ from beamlike.hosts.spark.processor import GroupProcessor, TextStore
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.fanout import FanoutWork
-from beamlike.runtime.graph.layer import Layer, LayerWork
+from beamlike.runtime.graph.layer_work import Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan

@@ -17,8 +17,8 @@ from beamlike.machine.events import DropReason
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.combine import Count, Sum
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine

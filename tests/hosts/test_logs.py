@@ -15,8 +15,8 @@ from beamlike.hosts.spark import workers
 from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
 from beamlike.model.combine import Count, Max, Sum
 from beamlike.runtime import logs
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan

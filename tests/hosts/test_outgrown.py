@@ -15,9 +15,9 @@ from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.events import Element
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Count
-from beamlike.runtime.checked import UserMade
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, CheckedColumn, PickledColumn
+from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of

@@ -8,7 +8,7 @@ import pyarrow as pa
 import beamlike as bl
 from beamlike.machine.events import Drop, DropReason, Element
 from beamlike.model.combine import Count
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 

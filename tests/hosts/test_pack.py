@@ -11,7 +11,7 @@ from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.query import packer
 from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.packing import Arrived, read_blobs
 from beamlike.runtime.plan import Part, Plan

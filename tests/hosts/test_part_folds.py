@@ -19,10 +19,10 @@ from beamlike.machine.columnar.arrays import put
 from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
 from beamlike.model.combine.isolated import isolated
-from beamlike.runtime.checked import UserMade
-from beamlike.runtime.columns import PickledColumn, PlainColumn
+from beamlike.runtime.accumulator_columns import PickledColumn, PlainColumn
+from beamlike.runtime.checked_combine_fns import UserMade
+from beamlike.runtime.columnar_arrivals import fold_of_part, inputs_of_part
 from beamlike.runtime.plan import Part
-from beamlike.runtime.row_values import fold_of_part, inputs_of_part
 from tests.support.examples import examples
 from tests.support.machines.every_aggregate import bind, every_aggregate
 from tests.support.sums import Added

@@ -25,8 +25,8 @@ from beamlike.hosts.spark.deferred import Deferred, blobs_of
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.hosts.spark.query import packer
 from beamlike.model.combine import Count, Sum
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.shard import Shard

@@ -11,9 +11,9 @@ import beamlike as bl
 from beamlike.errors import UnsupportedError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Max
+from beamlike.runtime.accumulator_columns import ListColumn, PlainColumn
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.columns import ListColumn, PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store import blobs as room

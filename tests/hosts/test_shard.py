@@ -14,8 +14,14 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pan
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.accumulator_columns import (
+    ListColumn,
+    MeanColumns,
+    PickledColumn,
+    PlainColumn,
+    continues,
+)
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Part, Plan, spread_shards
 from beamlike.runtime.script import Arrive, Output, Script
@@ -89,9 +95,9 @@ def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
     touching = plan_of(bl.WindowingStrategy(bl.Sessions(10, merge_touching=True)))
     apart = plan_of(bl.WindowingStrategy(bl.Sessions(10)))
     with pytest.raises(StateError, match="merge_touching=True"):
-        apart.check_identity(touching.identity)
+        continues(touching.identity, apart.identity)
     with pytest.raises(StateError, match="merge_touching=True"):
-        touching.check_identity(apart.identity)
+        continues(apart.identity, touching.identity)
 
 
 def pane_values(outputs: list[Output]) -> list[Any]:

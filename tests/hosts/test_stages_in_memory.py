@@ -28,7 +28,7 @@ from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan

@@ -10,12 +10,11 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.hosts.spark import query
 from beamlike.hosts.spark.graph import frames
-from beamlike.hosts.spark.ticks import ticks
+from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.graph import ReadNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.waking import pace_ms
 
 
 @pytest.mark.parametrize(

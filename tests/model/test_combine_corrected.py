@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from beamlike import combine_fns
 from beamlike.machine.columnar.folds import ElementsByWindow, fold_of
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
-from beamlike.runtime.columns import ExactColumns
+from beamlike.runtime.accumulator_columns import ExactColumns
 from beamlike.testing import check_combine_fn
 
 Element = tuple[Any, int]

@@ -24,7 +24,7 @@ from beamlike.model.combine import Max, Min, Sum
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.envelope import is_lifted
-from beamlike.runtime.graph.keyed import key_blobs, text_blobs
+from beamlike.runtime.graph.keyed_tables import key_blobs, text_blobs
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail

@@ -21,7 +21,7 @@ def noted(recorder: MetricsRecorder, step: str, *names: str) -> None:
     with recorder.step(step):
         for name in names:
             cell = Names(frozenset({name}))
-            record(MetricName("shop", "names"), lambda to, key, cell=cell: to.combine(key, cell))
+            record(MetricName("shop", "names"), "cells", cell)
 
 
 def key(step: str) -> MetricKey:

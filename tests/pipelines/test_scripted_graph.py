@@ -16,7 +16,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.graph.scripted import ScriptedGraph
+from beamlike.runtime.graph.scripted_graph import ScriptedGraph
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.runtime.stepping import choose_machine

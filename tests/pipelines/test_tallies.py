@@ -9,8 +9,8 @@ from beamlike.errors import StateError
 from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.model.combine import Sum
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import Jump
-from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.output import OutputTable

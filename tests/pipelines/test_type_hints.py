@@ -12,6 +12,7 @@ from beamlike.beam.typehints import KV, with_input_types, with_output_types
 from beamlike.errors import PipelineError, PipelineTypeError, StateError, UnsupportedError
 from beamlike.model.combine import Max
 from beamlike.model.graph import GroupNode
+from beamlike.runtime.changes import continues
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
@@ -146,7 +147,7 @@ def test_state_of_values_without_a_type_is_refused_by_name() -> None:
     now = plan_after(beam.Map(plain).with_output_types(tuple[str, int]), beam.GroupByKey())
 
     with pytest.raises(StateError, match="values") as refused:
-        now.check_identity(before.identity)
+        continues(before.identity, now.identity)
 
     assert "int" in str(refused.value)
 

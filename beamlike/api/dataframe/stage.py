@@ -285,7 +285,7 @@ def _is_by_time(window_fn: WindowFn) -> bool:
 
 def given_to_trigger(trigger: Trigger, places: tuple[int, ...]) -> Trigger:
     """The trigger as workers ask it, with the values of the columns at these places."""
-    from beamlike.runtime.row_values import Picked
+    from beamlike.runtime.columnar_arrivals import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
     if looking and not places:
@@ -298,7 +298,7 @@ def given_to_trigger(trigger: Trigger, places: tuple[int, ...]) -> Trigger:
 
 def given_columns(window_fn: WindowFn, places: tuple[int, ...]) -> WindowFn:
     """The window function as workers call it, with the values of the columns at these places."""
-    from beamlike.runtime.row_values import Picked, no_value
+    from beamlike.runtime.columnar_arrivals import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None

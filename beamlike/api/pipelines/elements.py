@@ -19,7 +19,7 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.graph.scripts import CreatedElements
+from beamlike.runtime.graph.source_steps import CreatedElements
 from beamlike.runtime.script import Arrive
 
 __all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map"]

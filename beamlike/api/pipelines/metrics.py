@@ -44,7 +44,7 @@ class Counter:
 
     def inc(self, n: int = 1) -> None:
         """Count ``n`` more."""
-        record(self.name, lambda recorder, key: recorder.add(key, n))
+        record(self.name, self.kind, n)
 
     def dec(self, n: int = 1) -> None:
         """Count ``n`` less."""
@@ -60,7 +60,7 @@ class Distribution:
 
     def update(self, value: int) -> None:
         """One more number."""
-        record(self.name, lambda recorder, key: recorder.update(key, value))
+        record(self.name, self.kind, DistributionData.of(value))
 
 
 @attrs.frozen
@@ -72,7 +72,7 @@ class Gauge:
 
     def set(self, value: Any) -> None:
         """The value now."""
-        record(self.name, lambda recorder, key: recorder.set(key, value))
+        record(self.name, self.kind, value)
 
 
 class Metrics:

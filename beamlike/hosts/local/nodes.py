@@ -18,11 +18,11 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, shard_tables, together
+from beamlike.runtime.graph.keyed_tables import SeenKeys, key_blobs, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.scripted import Stage as ScriptStage
-from beamlike.runtime.graph.scripted import played
+from beamlike.runtime.graph.scripted_graph import Stage as ScriptStage
+from beamlike.runtime.graph.scripted_graph import played
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, dealt_out, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of

@@ -13,7 +13,7 @@ from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
 from beamlike.hosts.spark.state_cache import may_copy
-from beamlike.hosts.spark.ticks import ticks
+from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.hosts.spark.workers import task_number, tune_worker_process
@@ -24,7 +24,6 @@ from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.tally import TALLY_TYPE
-from beamlike.runtime.waking import pace_ms
 from beamlike.runtime.work import ShardWork
 
 if TYPE_CHECKING:

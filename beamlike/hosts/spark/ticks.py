@@ -6,13 +6,15 @@ row every second a query on a slow machine never becomes idle.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.spark.session import available_now_problem, refuse
+from beamlike.model.time import duration_ms
+from beamlike.runtime.options import WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,10 +27,35 @@ except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `available
         """What PySpark 4.2 and later require of a reader that ends with the backlog."""
 
 
+_USUAL_MS: Final = duration_ms(WAKE_EVERY, "wake_every")
+_LONGEST_MS: Final = 60_000
+_PART: Final = 4
+
 _OFFSET: Final = re.compile(r"""\{\s*['"]tick['"]\s*:\s*\d+\s*\}""")
 
 _NAMED_SOURCES: Final = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 """Since PySpark 4.2: the sources of a query are known by their names, and not by their places."""
+
+
+def pace_ms(wake_every_ms: int, *, by_trigger: bool, idle_after_ms: Iterable[int]) -> int:
+    """How long it takes from one call to wake up to the next.
+
+    Each call is a micro-batch, for as long as the query lasts. Where only the silence of an input
+    is waited for, most of them find nothing. So by default there are four of them in
+    that silence, and one each minute at least.
+
+    Args:
+        wake_every_ms: As requested; the default stands for what is best.
+        by_trigger: Whether a trigger or a timer waits, too.
+        idle_after_ms: After how much silence each input that can be idle is so.
+
+    >>> pace_ms(5_000, by_trigger=False, idle_after_ms=[60_000])
+    15000
+    """
+    silences = list(idle_after_ms)
+    if by_trigger or not silences or wake_every_ms != _USUAL_MS:
+        return wake_every_ms
+    return max(wake_every_ms, min(min(silences) // _PART, _LONGEST_MS))
 
 
 def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":

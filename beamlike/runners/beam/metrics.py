@@ -1,7 +1,7 @@
 """What users' functions count: from Beam's containers to a run's record, and to Beam's results."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 import attrs
@@ -18,7 +18,6 @@ from beamlike.runners.beam.sdk import (
     get_current_tracker,
     set_current_tracker,
 )
-from beamlike.runtime.graph.metrics import MetricKey as RecordedKey
 from beamlike.runtime.graph.metrics import MetricName as Recorded
 from beamlike.runtime.graph.metrics import MetricsRecorder, record
 
@@ -89,11 +88,7 @@ class Sampler:
                     cell = Count(data) if isinstance(data, int) else data
                     place = "\0".join((label, field, key.metric.namespace))
                     name = Recorded(place, key.metric.name)
-                    record(name, _combining(cell))
-
-
-def _combining(cell: Any) -> Callable[[MetricsRecorder, RecordedKey], None]:
-    return lambda recorder, key: recorder.combine(key, cell)
+                    record(name, "cells", cell)
 
 
 class BeamMetricResults(MetricResults):  # type: ignore[misc]

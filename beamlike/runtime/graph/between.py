@@ -5,7 +5,7 @@ of their key, combined before where that changes no pane; and what is only hande
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 import attrs
@@ -14,15 +14,16 @@ import pyarrow as pa
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
 from beamlike.model.column_bundle import JoinedBundle
-from beamlike.model.graph import Edge, GroupNode, Node, StatefulNode
+from beamlike.model.graph import Edge, GroupNode, StatefulNode
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
-    EarlyCombined,
     EarlyCombiner,
+    PlacedTable,
     WatermarkBound,
+    to_shards,
     watermark_bound,
 )
-from beamlike.runtime.graph.keyed import key_blobs, shard_tables
+from beamlike.runtime.graph.keyed_tables import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers, ReaderNode, Spread
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
@@ -48,58 +49,43 @@ class Sent:
     spread: bool = False
 
 
-@attrs.frozen
-class EarlyCombining:
-    """What is combined on the way to the stateful operator of the next layer, in one task.
+def _elements_for(
+    spread: Spread, number: int, inputs: Sequence[Bundle], mail: Mail, part: int
+) -> list[PlacedTable]:
+    """What goes to the shards of a node: combined before where that changes no pane."""
+    layers, wire, shards = spread.layers, spread.layers.wire, spread.shards
+    node = layers.nodes[number]
+    worker = worker_of(node)
+    if isinstance(worker, SideInputWorker):
+        with worker.errors_name_this_node():
+            return to_shards(dealt_out(inputs, wire, shards))
+    assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
+    with mail.report.metrics.step(str(number)), worker.errors_name_this_node():
+        keyed = worker.keyed(inputs)
+        blobs = key_blobs(keyed.keys, wire.coders)
+        if not isinstance(node, GroupNode) or _comes_one_by_one(node):
+            return to_shards(shard_tables(keyed, blobs, wire, shards, spread.buckets))
+        bound = WatermarkBound(is_certain=True)
+        if not spread.bounded:
+            bound = watermark_bound(layers, number, mail.reached)
+        return EarlyCombiner(node, spread).combined(keyed, blobs, bound, part)
 
-    Args:
-        spread: The graph, and how it is spread.
-    """
 
-    spread: Spread
-
-    def combined(
-        self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int
-    ) -> EarlyCombined:
-        """What goes to the shards of a node."""
-        spread, layers = self.spread, self.spread.layers
-        node, wire = layers.nodes[number], layers.wire
-        worker = worker_of(node)
-        if isinstance(worker, SideInputWorker):
-            with worker.errors_name_this_node():
-                return EarlyCombined([*dealt_out(inputs, wire, spread.shards)])
-        assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
-        with mail.report.metrics.step(str(number)), worker.errors_name_this_node():
-            keyed = worker.keyed(inputs)
-            blobs = key_blobs(keyed.keys, wire.coders)
-            if _comes_one_by_one(node):
-                tables = shard_tables(keyed, blobs, wire, spread.shards, spread.buckets)
-                return EarlyCombined([*tables])
-            bound = WatermarkBound(is_certain=True)
-            if not spread.bounded:
-                bound = watermark_bound(layers, number, mail.reached)
-            return self._combiner(number).combined(keyed, blobs, bound, part)
-
-    def merged(self, received: Mail) -> list[Sent]:
-        """What a fanout spread to this task, combined, for the shards."""
-        sent = []
-        for number, tables in received.tables.items():
-            with worker_of(self.spread.layers.nodes[number]).errors_name_this_node():
-                for shard, table in self._combiner(number).merged(tables):
-                    sent.append(Sent(shard, _elements(number, table)))
-        return sent
-
-    def _combiner(self, number: int) -> EarlyCombiner:
-        node = self.spread.layers.nodes[number]
+def merged(spread: Spread, received: Mail) -> list[Sent]:
+    """What a fanout spread to this task, combined further, for the shards."""
+    sent = []
+    for number, tables in received.tables.items():
+        node = spread.layers.nodes[number]
         assert isinstance(node, GroupNode), "nothing else combines"
-        return EarlyCombiner(node, self.spread)
+        with worker_of(node).errors_name_this_node():
+            for shard, table, _ in EarlyCombiner(node, spread).merged(tables):
+                sent.append(Sent(shard, _elements(number, table)))
+    return sent
 
 
-def _comes_one_by_one(node: Node) -> bool:
+def _comes_one_by_one(node: GroupNode) -> bool:
     """Whether the elements of a node reach it as they are."""
-    if not isinstance(node, GroupNode) or node.assigns:
-        return True
-    return why_one_by_one(node.strategy, node.combine) is not None
+    return node.assigns or why_one_by_one(node.strategy, node.combine) is not None
 
 
 @attrs.define
@@ -130,11 +116,8 @@ class Between:
         bundles: dict[int, Parcel] = defaultdict(Parcel)
         left = attrs.evolve(received, bundles=bundles)
         for edge, parcel in received.bundles.items():
-            readers = self._readers_here(edge)
-            if readers:
-                bundle = parcel.unpacked(self.layers.wire)
-                for to in readers:
-                    self.pending[to].extend(bundle)
+            for reader in self._readers_here(edge):
+                self.pending[reader].extend(parcel.unpacked(self.layers.wire))
             if self.layers.read_until[edge] > self.layer:
                 bundles[edge] = parcel
         for worker in self.workers:
@@ -148,7 +131,7 @@ class Between:
 
     def _take(self, number: int, left: Mail) -> None:
         """Let a node take what it is given."""
-        node, worker = self._node(number), self.workers[number]
+        node, worker = self.layers.nodes[number], self.workers[number]
         ports = range(len(node.sources))
         arriving = [self.pending.pop((number, port), Bundle()) for port in ports]
         if not any(arriving):
@@ -156,11 +139,13 @@ class Between:
         with left.report.metrics.step(str(number)), worker.errors_name_this_node():
             outputs = [*worker.take(arriving)]
         for tag, bundle in outputs:
-            self._route(number, tag, bundle, left)
+            edge = self.layers.edge_number.get(Edge(node, tag))
+            if edge is not None:
+                self._route(edge, bundle, left.bundles)
 
-    def sent(self, received: Mail, part: int, early: "EarlyCombining") -> list[Sent]:
+    def sent(self, received: Mail, part: int, spread: Spread) -> list[Sent]:
         """What goes to the shards of the next layer."""
-        mail, layers, shards = self.through(received), self.layers, early.spread.shards
+        mail, layers, shards = self.through(received), self.layers, spread.shards
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
         sent += (Sent(envelope.order[1], envelope.blob) for envelope in mail.passing)
@@ -172,11 +157,9 @@ class Between:
                 self._formed_here(mail, index, source) for source in range(len(node.sources))
             ]
             if any(bundles):
-                combined = early.combined(index, bundles, mail, part)
-                for shard, table in combined.to_shards:
-                    sent.append(Sent(shard, _elements(index, table, part, shard)))
-                for position, table in combined.to_fanout:
-                    sent.append(Sent(position, _elements(index, table, part), spread=True))
+                for place, table, is_hot in _elements_for(spread, index, bundles, mail, part):
+                    blob = _elements(index, table, part, 0 if is_hot else place)
+                    sent.append(Sent(place, blob, is_hot))
         for edge in [*mail.bundles]:
             if layers.sent_until[edge] <= self.layer:
                 del mail.bundles[edge]
@@ -192,25 +175,15 @@ class Between:
             return Bundle()
         return mail.bundles[edge].unpacked(layers.wire)
 
-    def _node(self, number: int) -> Node:
-        return self.layers.nodes[number]
-
-    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
-        edge = self.layers.edge_number.get(Edge(self._node(node), tag))
-        if edge is None:
-            return
-        for to in self._readers_here(edge):
-            self.pending[to].extend(bundle)
+    def _route(self, edge: int, bundle: Bundle, left: Mapping[int, Parcel]) -> None:
+        for reader in self._readers_here(edge):
+            self.pending[reader].extend(bundle)
         if self.layers.read_until[edge] > self.layer:
-            left.bundles[edge].added.extend(bundle)
+            left[edge].added.extend(bundle)
 
 
 def _elements(node: int, table: pa.Table, place: int = 0, shard: int = 0) -> bytes:
-    """Elements for the machine of a node, on a shard, as a batch.
-
-    Raises:
-        UnsupportedError: They are more than Spark can carry.
-    """
+    """Elements for the machine of a node, on a shard, as a batch."""
     blob = sealed(Kind.ELEMENTS, table, node, (place, shard, 0))
     check_message(blob)
     return blob

@@ -13,9 +13,11 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from importlib import import_module
 from json.encoder import encode_basestring_ascii
 from operator import attrgetter
+from types import NoneType
 from typing import Any, Final
 from uuid import UUID
 
@@ -80,7 +82,7 @@ def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
     if blob.startswith(_TEXT) and b"\\" not in blob:
         return blob[len(_TEXT) : -1].decode()
     try:
-        return _whole(json.loads(blob), coders)
+        return _built(json.loads(blob), partial(_object, coders))
     except BeamlikeError:
         raise
     except USER_RAISED as cause:
@@ -104,11 +106,20 @@ def readable_key(blob: bytes) -> Any:
     An object is a text, as ``orders.Place('Rome', 3)``. What cannot be a key is its bytes as text.
     """
     try:
-        return _readable(json.loads(blob))
+        return _built(json.loads(blob), _shown)
     except Exception:  # whatever it is, there is something to see
         return _Readable(blob.decode(errors="backslashreplace"))
 
 
+_WRITTEN: Final[Mapping[type, Callable[[Any], str]]] = {
+    NoneType: lambda _: "n",
+    bool: lambda key: f"b{int(key)}",
+    # Every NaN is one key, and so are the two zeros.
+    float: lambda key: "f" + struct.pack(">d", float("nan") if key != key else key + 0.0).hex(),
+    bytes: lambda key: f"x{key.hex()}",
+}
+_IN_ORDER: Final[Mapping[type, str]] = {tuple: "(", list: "["}
+_IN_NO_ORDER: Final[Mapping[type, str]] = {frozenset: "{", set: "s"}
 _CONTAINERS: Final[Mapping[str, Callable[[tuple[Any, ...]], Any]]] = {
     "(": tuple,
     "{": frozenset,
@@ -118,35 +129,31 @@ _CONTAINERS: Final[Mapping[str, Callable[[tuple[Any, ...]], Any]]] = {
 }
 
 
-def _readable(plain: Any) -> Any:
+def _built(plain: Any, make: Callable[[str, tuple[Any, ...]], Any]) -> Any:
+    """What a tree of texts was made of; ``make`` makes an object of its head and its parts."""
     if isinstance(plain, str):
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
-    parts = tuple(map(_readable, rest))
+    parts = tuple(_built(part, make) for part in rest)
+    return _CONTAINERS[head[0]](parts) if head[0] in _CONTAINERS else make(head, parts)
+
+
+def _shown(head: str, parts: tuple[Any, ...]) -> _Readable:
     name = head[1:].partition(" ")[0].replace(":", ".")
-    if head[0] in _CONTAINERS:
-        return _CONTAINERS[head[0]](parts)
-    match head[0]:
-        case "e":
-            return _Readable(f"{name}.{parts[0]}")
-    return _Readable(f"{name}({', '.join(map(repr, parts))})")
+    is_enum = head[0] == "e"
+    return _Readable(f"{name}.{parts[0]}" if is_enum else f"{name}({', '.join(map(repr, parts))})")
 
 
 def _plain(key: Any, coders: Coders) -> Any:
     """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
-    if key is None:
-        return "n"
     cls = type(key)
-    if cls is bool:
-        return f"b{int(key)}"
+    if cls is str:  # most parts are
+        return f"s{key}"
     if cls is int:
         return f"i{key}"
-    if cls is float:
-        return "f" + struct.pack(">d", _one_of_equal(key)).hex()
-    if cls is str:
-        return f"s{key}"
-    if cls is bytes:
-        return f"x{key.hex()}"
+    write = _WRITTEN.get(cls)
+    if write is not None:
+        return write(key)
     coder = coders.by_type.get(cls)
     if coder is not None:
         return _coded(key, coder, coders)
@@ -181,10 +188,6 @@ def _stably_decoded(name: str, blob: bytes, coders: Coders) -> Any:
     return decoded(name, blob, Coders(by_type))
 
 
-def _one_of_equal(number: float) -> float:
-    return float("nan") if number != number else number + 0.0
-
-
 def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     def plain(part: Any) -> Any:
         return _plain(part, coders)
@@ -192,14 +195,10 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     cls = type(key)
     if isinstance(key, Enum):
         return ("e" + _name(cls, coders), f"s{key.name}")
-    if cls is tuple:
-        return ("(", *map(plain, key))
-    if cls is frozenset:
-        return ("{", *sorted(map(plain, key), key=repr))
-    if cls is list:
-        return ("[", *map(plain, key))
-    if cls is set:
-        return ("s", *sorted(map(plain, key), key=repr))
+    if cls in _IN_ORDER:
+        return (_IN_ORDER[cls], *map(plain, key))
+    if cls in _IN_NO_ORDER:
+        return (_IN_NO_ORDER[cls], *sorted(map(plain, key), key=repr))
     if cls is dict:  # in whatever order it was made
         pairs = sorted(((plain(name), plain(value)) for name, value in key.items()), key=repr)
         return ("m", *(part for pair in pairs for part in pair))
@@ -244,11 +243,7 @@ def _fields_of(cls: Any) -> Mapping[str, str] | None:
 
 
 def _name(cls: type, coders: Coders) -> str:
-    """The name by which any process finds the class, or this one if keys stay in it.
-
-    Raises:
-        UnfitKeyError: None does.
-    """
+    """The name by which any process finds the class, or this one if keys stay in it."""
     name = f"{cls.__module__}:{cls.__qualname__}"
     if cls.__module__ == "__main__" or "<" in name:
         if coders.local_classes is not None:
@@ -276,13 +271,7 @@ def _class(name: str, coders: Coders) -> Any:
     return attrgetter(path)(import_module(module))
 
 
-def _whole(plain: Any, coders: Coders) -> Any:
-    if isinstance(plain, str):
-        return _LEAVES[plain[0]](plain[1:])
-    head, *rest = plain
-    parts = tuple(_whole(part, coders) for part in rest)
-    if head[0] in _CONTAINERS:
-        return _CONTAINERS[head[0]](parts)
+def _object(coders: Coders, head: str, parts: tuple[Any, ...]) -> Any:
     match head[0]:
         case "g":
             thing = object.__new__(_class(head[1:], coders))

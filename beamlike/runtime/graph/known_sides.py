@@ -21,9 +21,8 @@ from beamlike.model.graph import (
 )
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window
-from beamlike.runtime.graph.functions import Contents
 from beamlike.runtime.graph.side_inputs import SideBatch, SideInputWorker, batches
-from beamlike.runtime.graph.worker import Tagged
+from beamlike.runtime.graph.worker import Contents, Tagged
 
 
 def computable_first(

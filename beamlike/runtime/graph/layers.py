@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 import attrs
@@ -179,10 +180,8 @@ class Layers:
         """Of each node the sources and stateful nodes whose watermarks are its own."""
         origins: list[tuple[int, ...]] = []
         for node in self.nodes:
-            own: dict[int, None] = {}
-            for edge in node.sources:
-                own.update(dict.fromkeys(self._origins_of(edge, origins)))
-            origins.append(tuple(own))
+            before = (self._origins_of(edge, origins) for edge in node.sources)
+            origins.append(tuple(dict.fromkeys(chain.from_iterable(before))))
         return origins
 
     def origins_of(self, edge: Edge) -> Sequence[int]:
@@ -198,10 +197,8 @@ class Layers:
         """Of each node the sources that it depends on."""
         roots: list[frozenset[int]] = []
         for index, node in enumerate(self.nodes):
-            own = {index} if isinstance(node, ReadNode) else set()
-            roots.append(
-                frozenset(own.union(*(roots[self.number[source.node]] for source in node.sources)))
-            )
+            before = (roots[self.number[source.node]] for source in node.sources)
+            roots.append(frozenset({index} if isinstance(node, ReadNode) else ()).union(*before))
         return roots
 
     def put(self, mail: Mail, node: int, tag: str, bundle: Bundle) -> None:

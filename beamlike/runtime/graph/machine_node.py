@@ -8,8 +8,7 @@ import attrs
 from beamlike.machine.events import Element, Pane
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulNode
-from beamlike.model.windows import GlobalWindow
-from beamlike.runtime.graph.stateful import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker, elements_by_key
 from beamlike.runtime.script import Machine
 
 
@@ -51,10 +50,7 @@ class MachineWorker(StatefulWorker):
             self.machine.teardown()
 
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        bundle, windows = bundles[0].one_window_each()
-        columns = (bundle.values, bundle.timestamps, windows.windows())
-        for (key, value), ts, window in zip(*columns, strict=True):
-            yield key, Element(value, ts, None if isinstance(window, GlobalWindow) else window)
+        return elements_by_key(*bundles[0].one_window_each(), assigns=True)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)

@@ -147,7 +147,7 @@ class Mail:
     Args:
         bundles: Elements by the numbers of their edges.
         tables: Elements for the machines of nodes, by their numbers, in tables of
-            `beamlike.runtime.graph.keyed`.
+            `beamlike.runtime.graph.keyed_tables`.
         passing: Elements for the machines of nodes further on, each for the shard that the second
             number of its order says.
         reached: How far sources and nodes have come, which go by their numbers.

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.runtime.graph.sending import pickled
-from beamlike.safe_text import USER_RAISED
+from beamlike.runtime.graph.sending import pickled, refusal
 
 _MAIN: Final = "__main__"
 _installed: dict[str, Any] = {}
@@ -42,7 +41,7 @@ class MainProgram:
         chosen = {
             name: member
             for name, member in members
-            if isinstance(member, kinds) and _is_of_main(member, name) and _is_sendable(member)
+            if isinstance(member, kinds) and _is_of_main(member, name) and refusal(member) is None
         }
         return cls(pickled(chosen))
 
@@ -52,14 +51,6 @@ class MainProgram:
 
 def _is_of_main(member: type | FunctionType, name: str) -> bool:
     return (member.__module__, member.__qualname__) == (_MAIN, name)
-
-
-def _is_sendable(member: Any) -> bool:
-    try:
-        pickled(member)
-    except USER_RAISED:
-        return False
-    return True
 
 
 def _opened(blob: bytes) -> MainProgram:

@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import add
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import attrs
+
+MetricKind = Literal["counters", "distributions", "gauges", "cells"]
+"""The attribute of `MetricsRecorder` that holds a metric; any other kind says itself how two parts
+become one."""
 
 
 @attrs.frozen(order=True)
@@ -42,6 +46,11 @@ class DistributionData:
     min: int | float
     max: int | float
 
+    @classmethod
+    def of(cls, value: int | float) -> "DistributionData":
+        """Of one number."""
+        return cls(value, 1, value, value)
+
     @property
     def mean(self) -> float:
         """Their mean."""
@@ -54,12 +63,6 @@ class DistributionData:
             self.count + other.count,
             min(self.min, other.min),
             max(self.max, other.max),
-        )
-
-    def with_value(self, value: int | float) -> "DistributionData":
-        """A copy with one more number."""
-        return DistributionData(
-            self.sum + value, self.count + 1, min(self.min, value), max(self.max, value)
         )
 
 
@@ -91,10 +94,9 @@ class MetricsRecorder:
 
     def merge(self, other: "MetricsRecorder") -> None:
         """Take over what was recorded elsewhere, after what is here."""
-        for part, together in _TOGETHER.items():
-            known = getattr(self, part)
+        for part in _TOGETHER:
             for key, value in getattr(other, part).items():
-                known[key] = together(known[key], value) if key in known else value
+                self.add(part, key, value)
 
     def by_step(self) -> "dict[str, MetricsRecorder]":
         """The metrics of each step apart."""
@@ -111,27 +113,13 @@ class MetricsRecorder:
             *({MetricKey(label, key.metric): value for key, value in part} for part in parts)
         )
 
-    def add(self, key: MetricKey, by: int) -> None:
-        """Count."""
-        self.counters[key] = self.counters.get(key, 0) + by
-
-    def update(self, key: MetricKey, value: int | float) -> None:
-        """One more number of a distribution."""
-        known = self.distributions.get(key)
-        first = DistributionData(value, 1, value, value)
-        self.distributions[key] = first if known is None else known.with_value(value)
-
-    def set(self, key: MetricKey, value: Any) -> None:
-        """The value that a gauge has now."""
-        self.gauges[key] = value
-
-    def combine(self, key: MetricKey, cell: Combinable) -> None:
-        """One more part of a metric that is neither of these."""
-        known = self.cells.get(key)
-        self.cells[key] = cell if known is None else known.combine(cell)
+    def add(self, part: MetricKind, key: MetricKey, value: Any) -> None:
+        """One more part of a metric: a number to count, `DistributionData`, or what it is now."""
+        known = getattr(self, part)
+        known[key] = _TOGETHER[part](known[key], value) if key in known else value
 
 
-_TOGETHER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+_TOGETHER: Final[Mapping[MetricKind, Callable[[Any, Any], Any]]] = {
     "counters": add,
     "distributions": DistributionData.merged,
     "gauges": lambda _, later: later,
@@ -142,9 +130,10 @@ _TOGETHER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 _current: ContextVar[tuple[MetricsRecorder, str] | None] = ContextVar("metrics", default=None)
 
 
-def record(name: MetricName, how: Callable[[MetricsRecorder, MetricKey], None]) -> None:
-    """Change a metric of the step that is running; nothing happens if none is, as in Beam."""
+def record(name: MetricName, part: MetricKind, value: Any) -> None:
+    """One more part of a metric of the step that is running, see `MetricsRecorder.add`; nothing
+    happens if none is, as in Beam."""
     current = _current.get()
     if current is not None:
         recorder, label = current
-        how(recorder, MetricKey(label, name))
+        recorder.add(part, MetricKey(label, name), value)

@@ -3,8 +3,8 @@
 Those that keep state are `beamlike.runtime.graph.stateful`; the others are here.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.assigning import assigned
@@ -29,14 +29,13 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
-from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
-from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.source_steps import in_parts
 from beamlike.runtime.graph.stateful import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.graph.worker import Tagged, Worker
+from beamlike.runtime.graph.worker import FunctionWorker, Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.safe_text import USER_RAISED
 
@@ -163,30 +162,22 @@ def worker_of(node: Node) -> Worker:
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
-    worker = _worker_of(node)
+    if type(node) not in _WORKERS:
+        raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")
+    worker = _WORKERS[type(node)](node)
     if node.resolution is not MILLISECONDS:
         worker.count_in(node.resolution)
     return worker
 
 
-def _worker_of(node: Node) -> Worker:
-    match node:
-        case ReadNode():
-            return _Source(node.label)
-        case ParDoNode():
-            return FunctionWorker(node.label, node.do)
-        case WindowNode():
-            return _WindowAssigner(node)
-        case FlattenNode():
-            return _Joining(node.label)
-        case GroupNode():
-            return GroupingWorker(node)
-        case SideInputNode():
-            return SideInputWorker(node)
-        case KnownSideInputNode():
-            return KnownSideInputWorker(node)
-        case StatefulParDoNode():
-            return StatefulParDoWorker(node)
-        case MachineNode():
-            return MachineWorker(node)
-    raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")
+_WORKERS: Final[Mapping[type[Node], Callable[[Any], Worker]]] = {
+    ReadNode: lambda node: _Source(node.label),
+    ParDoNode: lambda node: FunctionWorker(node.label, node.do),
+    WindowNode: _WindowAssigner,
+    FlattenNode: lambda node: _Joining(node.label),
+    GroupNode: GroupingWorker,
+    SideInputNode: SideInputWorker,
+    KnownSideInputNode: KnownSideInputWorker,
+    StatefulParDoNode: StatefulParDoWorker,
+    MachineNode: MachineWorker,
+}

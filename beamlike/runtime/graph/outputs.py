@@ -1,8 +1,8 @@
 """What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
@@ -93,12 +93,6 @@ STREAMED_ON: Final = (
 """Why an output was not kept, and what to do."""
 
 
-class KeptEdges(Protocol):
-    """The edges whose elements a run keeps. The others are streamed on."""
-
-    def __contains__(self, edge: object, /) -> bool: ...
-
-
 @attrs.frozen
 class PipelineRun:
     """What came out of the edges of a graph that are kept, in order, and what was dropped.
@@ -118,16 +112,10 @@ class PipelineRun:
     lost: tuple[DroppedElement, ...]
     metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder, eq=False, repr=False)
     _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
-    kept: KeptEdges | None = attrs.field(default=None, eq=False, repr=False)
+    kept: Container[Edge] | None = attrs.field(default=None, eq=False, repr=False)
     _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)
     _why_not: str = attrs.field(default=STREAMED_ON, eq=False, repr=False)
-    lost_counts: Mapping[tuple[str, str], int] = attrs.field(eq=False, repr=False)
-
-    @lost_counts.default
-    def _counts_of_lost(self) -> Mapping[tuple[str, str], int]:
-        lost = LostElements()
-        lost.add(self.lost)
-        return lost.counts
+    lost_counts: Mapping[tuple[str, str], int] = attrs.field(factory=dict, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.
@@ -149,9 +137,7 @@ class PipelineRun:
         Raises:
             PipelineError: Its elements were not kept.
         """
-        if self.kept is not None and edge in self.kept:
-            return tuple(self.came.get(edge, ()))
-        if self.kept is not None and edge.node in self._nodes:
+        if self.kept is not None and edge not in self.kept and edge.node in self._nodes:
             output = f", output {edge.tag!r}" if edge.tag else ""
             raise PipelineError(
                 f"what came out of {edge.node.label!r}{output} was not kept: {self._why_not}"
@@ -176,7 +162,7 @@ class RunRecord:
     inside: dict[Node, Recorded] = attrs.field(factory=dict)
 
     def run(
-        self, nodes: Iterable[Node], kept: KeptEdges | None, why_not: str = STREAMED_ON
+        self, nodes: Iterable[Node], kept: Container[Edge] | None, why_not: str = STREAMED_ON
     ) -> PipelineRun:
         """What a graph of these nodes has left so far; for the arguments see `PipelineRun`."""
         return PipelineRun(

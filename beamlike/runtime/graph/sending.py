@@ -57,9 +57,7 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
         return pickled(list(parts))
     except Exception:
         for node in nodes:  # its sources are no reason any more
-            error = _refusal(node)
-            if error is not None:
-                raise _held_by(node, error) from error
+            _check(node, node)
         raise
 
 
@@ -74,12 +72,17 @@ def check_sendable(node: Node) -> None:
     if isinstance(node, ReadNode):
         return
     for _, value in _attributes(node):
-        error = _refusal(value)
-        if error is not None:
-            raise _held_by(node, error) from error
+        _check(node, value)
 
 
-def _refusal(thing: Any) -> UserRaised | None:
+def _check(node: Node, part: Any) -> None:
+    error = refusal(part)
+    if error is not None:
+        raise _held_by(node, error) from error
+
+
+def refusal(thing: Any) -> UserRaised | None:
+    """What is raised because something cannot go to another process; None: it can."""
     try:
         pickled(thing)
     except USER_RAISED as error:
@@ -104,7 +107,7 @@ def _way(thing: Any) -> Iterator[tuple[str, Any]]:
     for _ in range(_DEEPEST):
         seen.add(id(thing))
         parts = ((name, part) for name, part in _inside(thing) if id(part) not in seen)
-        wrong = next(((name, part) for name, part in parts if _refusal(part) is not None), None)
+        wrong = next(((name, part) for name, part in parts if refusal(part) is not None), None)
         if wrong is None:
             return
         yield wrong
@@ -139,12 +142,8 @@ def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for variable in code.co_names:
         if variable in function.__globals__:
             yield f"the global {variable!r} in {name}", function.__globals__[variable]
-    defaults: tuple[Any, ...] = function.__defaults__ or ()
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
     yield from ((f"a default of {name}", default) for default in defaults)
-    yield from (
-        (f"a default of {name}", kwdefault)
-        for kwdefault in (function.__kwdefaults__ or {}).values()
-    )
 
 
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,7 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.machine.events import Drop, Effect, Element
 from beamlike.machine.side_input import Main, Side
-from beamlike.model.windows import Window, bounds, window_of
+from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.graph.side_inputs import (
     NOTHING_SEEN,
     LatestPanes,
@@ -70,12 +70,12 @@ class SideContents:
 
     def __init__(self, worker: SideInputWorker, wire: Wire, space: Space) -> None:
         self._wire, self._space = wire, space
-        self._latest = LatestPanes(worker.machines)
+        self.latest = LatestPanes(worker.machines)
         saved = space.read_index()
         try:
             index = _EMPTY if saved is None else json.loads(saved)
             for side, start, end, digest in index["windows"]:
-                self._latest.content[side, window_of(start, end)] = digest
+                self.latest.content[side, window_of(start, end)] = digest
             self._waiting = Counter[str](index["waiting"])
             self._numbers: dict[str, int] = dict(index["numbers"])
             self._next: int = index["next"]
@@ -83,18 +83,15 @@ class SideContents:
             raise StateError(damaged(saved or b"", f"{type(error).__name__}: {error}")) from error
         self._saved = _EMPTY if saved is None else index
         self._arrived: dict[str, bytes] = {}
-        self._recent = _recent_items()
+        # Coders are a pipeline's own: what they make is not for the others of this process.
+        self._recent = _recent_items() if wire.coders else RECENT
 
     def shown(self, side: int, row: Mapping[str, Any]) -> dict[str, Any]:
         """A pane as a machine takes it: its items are one, their digest."""
         digest = row["digest"]
         self._arrived[digest] = row["value_value"]
-        self._latest.content[side, window_of(row["start"], row["end"])] = digest
+        self.latest.content[side, window_of(row["start"], row["end"])] = digest
         return {**row, "value_value": self._wire.dumps(Side((digest,)))}
-
-    def seen_by(self, window: Window, batch: SideBatch) -> SideBatch:
-        """See `LatestPanes.seen_by`."""
-        return self._latest.seen_by(window, batch)
 
     def wait(self, batches_in: Iterable[SideBatch]) -> None:
         """Note batches that come to a later machine."""
@@ -119,13 +116,11 @@ class SideContents:
         """
         if digest == NOTHING_SEEN:
             return NOTHING_SEEN
-        # Coders are a pipeline's own: what they make is not for the others of this process.
-        recent = self._recent if self._wire.coders else RECENT
-        known = recent.find(digest)
+        known = self._recent.find(digest)
         if known is None:
             blob = self._blob(digest)
             known = self._wire.loads(blob)
-            recent.keep(digest, known, len(blob))
+            self._recent.keep(digest, known, len(blob))
         return known
 
     def _blob(self, digest: str) -> bytes:
@@ -158,9 +153,9 @@ class SideContents:
         Args:
             reached: The watermark of each machine (ms).
         """
-        self._latest.forget(reached)
+        self.latest.forget(reached)
         self._waiting = +self._waiting
-        held = {*self._latest.content.values(), *self._waiting}
+        held = {*self.latest.content.values(), *self._waiting}
         for digest in [*self._numbers]:
             if digest not in held:
                 self._space.write(self._numbers.pop(digest), None)
@@ -170,12 +165,9 @@ class SideContents:
             self._space.state_cache.keep(digest, self._arrived[digest])
             self._numbers[digest] = self._next
             self._next += 1
-        windows = [
-            [side, *bounds(window), digest]
-            for (side, window), digest in self._latest.content.items()
-        ]
+        known = self.latest.content.items()
         index = {
-            "windows": sorted(windows),
+            "windows": sorted([side, *bounds(window), digest] for (side, window), digest in known),
             "waiting": dict(self._waiting),
             "numbers": self._numbers,
             "next": self._next,

@@ -24,9 +24,8 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.resolution import Span
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.windows import Window, window_of
-from beamlike.runtime.graph.functions import Contents, FunctionWorker
 from beamlike.runtime.graph.wire import Listed, Wire
-from beamlike.runtime.graph.worker import Tagged, Worker
+from beamlike.runtime.graph.worker import Contents, FunctionWorker, Tagged, Worker
 
 NOTHING_SEEN: Final[tuple[Any, ...]] = ()
 """What is seen of an empty side window."""

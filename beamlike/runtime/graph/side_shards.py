@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.clocks import Clocks
-from beamlike.machine.events import Drop, Element
+from beamlike.machine.events import Drop
 from beamlike.machine.input_clocks import (
     HostWatermark,
     InputClock,
@@ -258,10 +258,8 @@ class SideInputStage:
             space = Space(store, number, sides + 1)
             shown = [row for row in arrived if row["source"] == number + 1]
             if number:
-                mains = [
-                    {"value_value": self.wire.dumps(element.value), **_time(element)}
-                    for element in (batch.element(window) for window, batch in passed)
-                ]
+                values = (_row(window, batch, self.wire) for window, batch in passed)
+                mains = [dict(zip(_COLUMNS.names, row, strict=True)) for row in values]
             rows = [*(contents.shown(number, row) for row in shown), *mains]
             of_inputs = [*self._clocks[number].updates(batch.updates)]
             if number:
@@ -277,22 +275,15 @@ class SideInputStage:
             drops += (contents.named(drop) for drop in dropped(effects))
             statuses.append(stepped.status)
         seen = [
-            (window, attrs.evolve(batch, seen=tuple(map(contents.items, batch.seen))))
-            for window, batch in (
-                (window, contents.seen_by(window, batch)) for window, batch in passed
-            )
+            (window, attrs.evolve(batch, seen=tuple(map(contents.items, now.seen))))
+            for window, batch in passed
+            for now in (contents.latest.seen_by(window, batch),)
         ]
         out: dict[str, Bundle] = {}
         for tag, bundle in self.worker.look(seen):
             out.setdefault(tag, Bundle()).extend(bundle)
         contents.save([min(status.watermark, status.side_watermark) for status in statuses])
         return StageStepped(out, drops, [], _together(statuses))
-
-
-def _time(element: Element) -> dict[str, Any]:
-    assert element.window is not None, "a batch is in a window"
-    start, end = bounds(element.window)
-    return {"ts": element.timestamp, "start": start, "end": end}
 
 
 def _together(statuses: Sequence[ShardStatus]) -> ShardStatus:

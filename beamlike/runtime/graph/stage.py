@@ -18,12 +18,17 @@ from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulP
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
+from beamlike.runtime.accumulator_columns import (
+    ARROW,
+    AccumulatorColumns,
+    PickledColumn,
+    columns_of,
+)
 from beamlike.runtime.changes import strategy_words, unnumbered
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
-from beamlike.runtime.columns import ARROW, AccumulatorColumns, PickledColumn, columns_of
 from beamlike.runtime.envelope import elements_of
-from beamlike.runtime.graph.keyed import (
+from beamlike.runtime.graph.keyed_tables import (
     NumberedKeys,
     SeenKeys,
     bundle_of,
@@ -42,7 +47,7 @@ from beamlike.runtime.options import STAGE
 from beamlike.runtime.output import drops_of_step, key_names, keyed_merges
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
-from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.stores import Store
@@ -144,11 +149,6 @@ class _Named(AccumulatorColumns):
         return self.columns.decode(columns)
 
 
-def _rounds(node: GroupNode) -> bool:
-    """Whether typed columns would round: Python's mean of whole numbers is exact."""
-    return node.value_type is int and isinstance(node.combine, Mean)
-
-
 def plan_of(
     node: Node,
     machine: Machine,
@@ -182,7 +182,10 @@ def plan_of(
         part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
             dtype = ARROW[node.value_type]
-            typed_columns = None if _rounds(node) else columns_of(node.combine, dtype)
+            # Python's mean of whole numbers is exact, and that of typed columns is not.
+            rounds = node.value_type is int and isinstance(node.combine, Mean)
+            as_pickles = rounds or node.value_type is bool
+            typed_columns = None if as_pickles else columns_of(node.combine, dtype)
             if typed_columns is not None:
                 (typed, result), values = typed_columns, dtype
                 part = Part("value", node.combine, 0, typed, result)
@@ -346,8 +349,9 @@ class Stage:
         stepped = shard.step(store, batch, index)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
         effects = stepped.effects
-        if self.seen is not None:
-            effects = sorted(effects, key=self._rank)  # saved keys have an order of their own
+        if self.seen is not None:  # saved keys have an order of their own
+            ranks = self.seen.ranks
+            effects = sorted(effects, key=lambda keyed_effect: ranks[keyed_effect[0][0]])
         for (blob,), effect in effects:
             key = self.key_of(blob)
             if isinstance(effect, Drop):
@@ -370,12 +374,6 @@ class Stage:
             for key, value, ts, start, end in zip(*columns, strict=True):
                 window = None if start is None else window_of(start, end)
                 yield key, value, Element(None, ts, window)
-
-    def _rank(self, keyed_effect: KeyedEffect) -> int:
-        """As which key of all it came first."""
-        (blob,), _ = keyed_effect
-        assert self.seen is not None, "else they are in any order"
-        return self.seen.ranks[blob]
 
     def key_of(self, blob: bytes) -> Hashable:
         """The key that has these bytes."""

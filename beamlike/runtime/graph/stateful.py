@@ -154,11 +154,7 @@ class StatefulWorker(Worker, Recorded):
         return known
 
     def _compared(self, key: Hashable) -> Hashable:
-        """A key that its own class compares with the others.
-
-        Raises:
-            UnfitKeyError: The class does not keep to what Python requires of equality.
-        """
+        """A key that its own class compares with the others."""
         try:
             first = self._keys.setdefault(key, key)
             is_found = hash(key) == hash(key) and first == key and key in self._keys
@@ -224,11 +220,6 @@ def _is_compared_by_value(key: Any) -> bool:
     return compared is not object.__eq__ and type(key).__hash__ is not None
 
 
-def _are_pairs(values: Sequence[Any]) -> bool:
-    """Whether all are tuples of two, and no objects of a class below that; most are."""
-    return {tuple}.issuperset(map(type, values)) and {2}.issuperset(map(len, values))
-
-
 def _all_fit(values: Sequence[Any], declared: type) -> bool:
     """Whether all values are known to be of a type and to fit a column of it; see `_fits`."""
     if not {declared}.issuperset(map(type, values)):
@@ -250,13 +241,14 @@ def _fits(value: Any) -> bool:
     return True
 
 
-def _pair(value: Any, label: str) -> tuple[Hashable, Any]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise PipelineError(
-            f"{label!r} groups pairs of key and value, and got {value!r}; make pairs before it, "
-            "for example with WithKeys(...) or Map(lambda x: (key, x))"
-        )
-    return value
+def elements_by_key(
+    bundle: Bundle, windows: Spans, *, assigns: bool
+) -> Iterator[tuple[Hashable, Element]]:
+    """Pairs as elements; the machine ``assigns`` the windows of those in the global window."""
+    columns = (bundle.values, bundle.timestamps, windows.windows())
+    for (key, value), ts, window in zip(*columns, strict=True):
+        is_assigned = not assigns or not isinstance(window, GlobalWindow)
+        yield key, Element(value, ts, window if is_assigned else None)
 
 
 class GroupingWorker(StatefulWorker):
@@ -270,11 +262,7 @@ class GroupingWorker(StatefulWorker):
         self.folds = folds_parts(node)
 
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        bundle, windows = self._pairs(bundles)
-        columns = (bundle.values, bundle.timestamps, windows.windows())
-        for (key, value), ts, window in zip(*columns, strict=True):
-            is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
-            yield key, Element(value, ts, window if is_assigned else None)
+        return elements_by_key(*self._pairs(bundles), assigns=self._assigns)
 
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         if not self._assigns and all(isinstance(part, ColumnBundle) for part in bundles[0].parts()):
@@ -288,7 +276,7 @@ class GroupingWorker(StatefulWorker):
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
 
     def _keyed_columns(self, bundle: Bundle) -> Keyed:
-        from beamlike.runtime.columns import ARROW
+        from beamlike.runtime.accumulator_columns import ARROW
         from beamlike.runtime.graph.arrow_values import (
             one_key_of,
             times_and_windows,
@@ -312,33 +300,25 @@ class GroupingWorker(StatefulWorker):
         self._combine.teardown()
 
     def _pairs(self, bundles: Sequence[Bundle]) -> tuple[Bundle, Spans]:
-        """The elements, each in one window, and their windows; all are pairs.
-
-        Raises:
-            PipelineError: One is not, or its value is not of the declared type.
-        """
+        """The elements, each in one window, and their windows; all are pairs."""
         bundle, windows = bundles[0].one_window_each()
         self._check_pairs(bundle.values)
         return bundle, windows
 
     def _check_pairs(self, pairs: Sequence[Any]) -> None:
-        """Refuse what is not a pair, and values that are not of the declared type.
-
-        Raises:
-            PipelineError: One is not.
-        """
-        if not _are_pairs(pairs):
+        """Refuse what is not a pair, and values that are not of the declared type."""
+        if not ({tuple}.issuperset(map(type, pairs)) and {2}.issuperset(map(len, pairs))):
             for value in pairs:
-                _pair(value, self.label)
+                if not isinstance(value, tuple) or len(value) != 2:
+                    raise PipelineError(
+                        f"{self.label!r} groups pairs of key and value, and got {value!r}; make "
+                        "pairs before it, for example with WithKeys(...) or Map(lambda x: (key, x))"
+                    )
         if self._declared is not None:
             self._check([value for _, value in pairs])
 
     def _check(self, values: Sequence[Any]) -> None:
-        """Refuse values that are not of the declared type.
-
-        Raises:
-            PipelineError: One is of another type, or fits no column of this one.
-        """
+        """Refuse values of another type than the declared one, or that fit no column of it."""
         declared = self._declared
         if declared is None or _all_fit(values, declared):
             return

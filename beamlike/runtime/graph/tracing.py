@@ -17,7 +17,6 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
-    Item,
     OnEvent,
     TraceEvent,
 )
@@ -26,21 +25,20 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.clock import Clock
-from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.column_shard import ARRIVAL, CLOCK, WATERMARK
+from beamlike.runtime.graph.keyed_tables import read_values
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
-from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.runtime.shard import KeyStepped, Shard
 from beamlike.runtime.store.state import Key
 
-_CLOCK, _ARRIVAL, _WATERMARK = range(3)
 _PHASES: Final[Mapping[type[Event], int]] = {
-    AdvanceClock: _CLOCK,
-    Bundle: _ARRIVAL,
-    AdvanceWatermark: _WATERMARK,
+    AdvanceClock: CLOCK,
+    Bundle: ARRIVAL,
+    AdvanceWatermark: WATERMARK,
 }
 """In this order things happen to a shard in a micro-batch."""
 
@@ -83,15 +81,9 @@ class TracedShard(Shard):
         self._traced.outputs, self._traced.trace = [], []
         return taken
 
-    def _step_key(
-        self,
-        states: dict[Key, KeyState],
-        key: Key,
-        arrived: list[Item] | None,
-        clocks: tuple[Clock, Clock, Clock],
-    ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
+    def _step_key(self, states: dict[Key, KeyState], key: Key, *args: Any) -> KeyStepped:
         (self._traced.key,) = key  # which the machine never gets
-        return super()._step_key(states, key, arrived, clocks)
+        return super()._step_key(states, key, *args)
 
 
 class _TracedMachine:

@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, Final
 
@@ -27,14 +27,12 @@ from beamlike.runtime.graph.main_program import name_in_main
 from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
-_UNSENDABLE = (
-    "cannot go to another process: {problem}; bring out plain values, or declare a coder for its "
-    "class with coders.registry.register_coder(...)"
-)
-_UNREADABLE = (
-    "{what} was kept by an earlier run, or sent by another process, and cannot be made again here: "
-    "{problem}; {help}, or start the query with a new checkpoint"
-)
+
+def _unreadable(noun: str, problem: str, advice: str) -> StateError:
+    return StateError(
+        f"a {noun} was kept by an earlier run, or sent by another process, and cannot be made "
+        f"again here: {problem}; {advice}, or start the query with a new checkpoint"
+    )
 
 
 MADE_BY: Final = "__beamlike_made_by__"
@@ -97,19 +95,11 @@ class Wire:
         Raises:
             StateError: A class or a coder is not what it was when they were made, or is missing.
         """
-        return self._read(blob)
-
-    @cached_property
-    def _read(self) -> Callable[[bytes], Any]:
-        return self._by_name if self.coders else self._at_once
-
-    def _at_once(self, blob: bytes) -> Any:
-        try:
-            return pickle.loads(blob)
-        except Exception:
-            return self._by_name(blob)  # slower, and knows what it was about to make
-
-    def _by_name(self, blob: bytes) -> Any:
+        if not self.coders:
+            try:
+                return pickle.loads(blob)
+            except Exception:
+                pass  # the slower way knows what it was about to make
         return _Unpickler(io.BytesIO(blob), self.coders).read()
 
     def round_trip(self, value: Any) -> Any:
@@ -202,23 +192,14 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
     """
     coder = None if coders is None else coders.by_name.get(name)
     if coder is None:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {name}",
-                problem="it has no coder any more",
-                help="declare the coder again with coders.registry.register_coder(...)",
-            )
-        )
+        advice = "declare the coder again with coders.registry.register_coder(...)"
+        raise _unreadable(name, "it has no coder any more", advice)
     try:
         return coder.decode(blob)
     except USER_RAISED as cause:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {name}",
-                problem=f"{coder}.decode raised {problem_of(cause)}",
-                help="declare a coder that reads what the earlier one wrote",
-            )
-        ) from cause
+        problem = f"{coder}.decode raised {problem_of(cause)}"
+        advice = "declare a coder that reads what the earlier one wrote"
+        raise _unreadable(name, problem, advice) from cause
 
 
 @attrs.frozen
@@ -309,11 +290,7 @@ def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
 
 
 def _named_maker(cls: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
-    """What makes named tuples of a class.
-
-    Raises:
-        StateError: Today it has other fields.
-    """
+    """What makes named tuples of a class."""
     _check_fields(cls, names)
     return partial(tuple.__new__, cls)
 
@@ -328,19 +305,17 @@ class _Pickler(FunctionPickler):
         self.coded = False
 
     def write(self, value: Any) -> None:
-        """Add a value.
-
-        Raises:
-            CoderError: It, or something in it, cannot be bytes.
-        """
+        """Add a value."""
         try:
             self.dump(value)
         except BeamlikeError:
             raise
         except USER_RAISED as cause:
-            problem = problem_of(cause)
-            problem_of_value = f"{short_repr(value)} {_UNSENDABLE.format(problem=problem)}"
-            raise CoderError(problem_of_value) from cause
+            raise CoderError(
+                f"{short_repr(value)} cannot go to another process: {problem_of(cause)}; bring out "
+                "plain values, or declare a coder for its class with "
+                "coders.registry.register_coder(...)"
+            ) from cause
         self.clear_memo()  # the next one is read without this one
 
     def reducer_override(self, obj: Any) -> Any:
@@ -365,9 +340,8 @@ class _Pickler(FunctionPickler):
                 return known  # it is read by the main program of then
         reduction = super().reducer_override(obj)
         if reduction is NotImplemented and isinstance(obj, type | FunctionType):
-            self._by_reference[id(obj)] = (
-                obj  # to find that out takes longer than to write the name
-            )
+            # To find that out takes longer than to write the name.
+            self._by_reference[id(obj)] = obj
         return reduction
 
 
@@ -384,11 +358,7 @@ def _fields_of(cls: type) -> tuple[str, ...] | None:
 
 
 def _empty(cls: type, names: tuple[str, ...], *arguments: Any) -> Any:
-    """An object of a class that has fields, before these are filled.
-
-    Raises:
-        StateError: Today it has other fields.
-    """
+    """An object of a class that has fields, before these are filled."""
     _check_fields(cls, names)
     return cls.__new__(cls, *arguments)
 
@@ -396,13 +366,9 @@ def _empty(cls: type, names: tuple[str, ...], *arguments: Any) -> Any:
 def _check_fields(cls: type, names: tuple[str, ...]) -> None:
     now = _fields_of(cls)
     if now != names:
-        raise StateError(
-            _UNREADABLE.format(
-                what=f"a {type_name(cls)}",
-                problem=f"its fields were {', '.join(names)}, and are {', '.join(now or ())}",
-                help="bring them back, or write and declare a coder before fields change",
-            )
-        )
+        problem = f"its fields were {', '.join(names)}, and are {', '.join(now or ())}"
+        advice = "bring them back, or write and declare a coder before fields change"
+        raise _unreadable(type_name(cls), problem, advice)
 
 
 class _Unpickler(pickle.Unpickler):
@@ -412,23 +378,14 @@ class _Unpickler(pickle.Unpickler):
         self._making = "value"
 
     def read(self) -> Any:
-        """The value.
-
-        Raises:
-            StateError: It cannot be made.
-        """
+        """The value."""
         try:
             return self.load()
         except BeamlikeError:
             raise
         except USER_RAISED as cause:
-            raise StateError(
-                _UNREADABLE.format(
-                    what=f"a {self._making}",
-                    problem=problem_of(cause),
-                    help="bring back the class as it was",
-                )
-            ) from cause
+            advice = "bring back the class as it was"
+            raise _unreadable(self._making, problem_of(cause), advice) from cause
 
     def find_class(self, module: str, name: str) -> Any:
         if module == __name__ and name == decoded.__name__:

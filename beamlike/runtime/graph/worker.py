@@ -1,4 +1,4 @@
-"""What a host calls on every node of a graph.
+"""What a host calls on every node of a graph, and the node of a user's function.
 
 A worker is given the elements of a step, then the watermark, and answers with what comes out.
 """
@@ -20,13 +20,18 @@ from beamlike.errors import (
 )
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
+from beamlike.model.copies import own_copies
+from beamlike.model.graph import Do, RaisedFor
 from beamlike.model.resolution import Resolution
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 Tagged = Iterable[tuple[str, Bundle]]
 """Elements, by the name of the output that they come out of."""
+Contents = Sequence[Sequence[Any]]
+"""The items of each side input, in the order of the node's side inputs."""
 
 
 class Recorded(ABC):
@@ -141,3 +146,62 @@ class Worker(ABC):
 
     def teardown(self) -> None:  # noqa: B027 (most have no use for it)
         """After everything."""
+
+
+class FunctionWorker(Worker):
+    """Calls a user's function, element by element."""
+
+    def __init__(self, label: str, do: Do) -> None:
+        super().__init__(label)
+        self._do = do
+
+    def setup(self) -> None:
+        with self._errors_say("setup"):
+            self._do.setup()
+
+    def teardown(self) -> None:
+        with self._errors_say("teardown"):
+            self._do.teardown()
+
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        (bundle,) = bundles
+        parts = bundle.parts()
+        if self.shares_elements and self._do.changes_elements:
+            parts = [part.with_values(own_copies(part.values)) for part in parts]
+        return self.run(((), part) for part in parts)
+
+    def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:
+        """What one bundle becomes, whose parts see different side inputs.
+
+        Raises:
+            TransformError: The function raised; names the method, and the element that it raised
+                for.
+        """
+        with self._errors_say("start_bundle"):
+            self._do.start_bundle()
+        for contents, bundle in seen:
+            with self._errors_say("its side inputs"):
+                self._do.see(contents)
+            try:
+                yield from self._do.run(bundle)
+            except RaisedFor as failure:
+                element, cause = failure.element, failure.__cause__
+                assert isinstance(cause, USER_RAISED), "it says what was raised"
+                place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
+                raise _raised(self.label, cause, place) from cause
+        with self._errors_say("finish_bundle"):
+            for tag, output in self._do.finish_bundle():
+                yield tag, Bundle.of([output])
+
+    @contextmanager
+    def _errors_say(self, place: str) -> Iterator[None]:
+        try:
+            yield
+        except USER_RAISED as cause:
+            raise _raised(self.label, cause, place) from cause
+
+
+def _raised(label: str, cause: UserRaised, place: str) -> Exception:
+    if isinstance(cause, TransformError | PipelineError):
+        return cause
+    return because_of(TransformError(label, problem_of(cause), place), cause)

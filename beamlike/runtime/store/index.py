@@ -14,7 +14,7 @@ from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock, next_output_watermark
 from beamlike.model.resolution import Resolution
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.changes import resolution_in
+from beamlike.runtime.changes import continues, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
@@ -148,7 +148,7 @@ class Index:
             none: dict[str, Any] = {
                 name: np.full(plan.buckets, NEVER, np.int64) for name in _FIELDS.values()
             }
-            first = Clock.at_first(plan.resolution)
+            first = Clock(plan.resolution.earliest)
             return cls(first, plan.resolution.earliest, PageContents(), **none, is_new=True)
         try:
             return cls._loaded(plan, blob)
@@ -163,7 +163,7 @@ class Index:
             counted = resolution_in(header["plan"])
             if counted.per_ms < plan.resolution.per_ms:
                 raise CountsOtherwise(counted)
-            changed = plan.check_identity(header["plan"])
+            changed = continues(header["plan"], plan.identity)
         contents = PageContents.from_json(header["contents"])
         count = len(columns["event"])
         # Older layouts lack it: every bucket is loaded once.
@@ -232,21 +232,19 @@ class Index:
     def dump(self, plan: Plan) -> bytes:
         """As `load` reads it back."""
         columns = {saved: getattr(self, name) for saved, name in _FIELDS.items()}
-        of_keys: dict[str, Any] = {}
-        if plan.key_clock is None:
-            del columns[_OWN]
-        else:
-            of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
-        failing = {} if self.failing == Failing() else {_FAILING: self.failing.to_json()}
-        header = {
+        header: dict[str, Any] = {
             "plan": plan.identity,
             "about": plan.about,
             "output": self.output,
             "contents": self.contents.to_json(),
             **self.clocks.to_json(),
-            **of_keys,
-            **failing,
         }
+        if plan.key_clock is None:
+            del columns[_OWN]
+        else:
+            header[_KEY_CLOCK] = plan.key_clock.to_json()
+        if self.failing != Failing():
+            header[_FAILING] = self.failing.to_json()
         return pack_blob(pa.table(columns), header | {_SEAL: _seal(columns, header)})
 
 

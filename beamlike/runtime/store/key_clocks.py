@@ -68,10 +68,7 @@ class KeyClocks:
         """Write those of a bucket after a step."""
         if not clocks.known:
             return
-        rows = [
-            (*key, clock.watermark, clock.greatest, clock.active_at)
-            for key, clock in clocks.known.items()
-        ]
+        rows = [(*key, *attrs.astuple(clock)) for key, clock in clocks.known.items()]
         table = table_of([*zip(*rows, strict=True)], self._schema)
         blob = pack_blob(in_order(table), {}, small=True)
         self._store.write(_FIRST - bucket, blob)

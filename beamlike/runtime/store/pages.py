@@ -225,11 +225,7 @@ class Pages:
         )
 
     def _blobs(self, numbers: Sequence[int], digest: str, before: str = "") -> list[bytes]:
-        """The blobs with this digest, which is of the one before them too.
-
-        Raises:
-            StateError: They are not there, or not what was written.
-        """
+        """The blobs with this digest, which is of the one before them too."""
         names = _names(digest, len(numbers))
         copies = [blob for blob in map(self._store.state_cache.find, names) if blob is not None]
         if len(copies) == len(names) and digest_of(before.encode(), *copies) == digest:

@@ -218,14 +218,7 @@ class StateRecorder:
 
 
 def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: Clock) -> pa.Table:
-    """The rows of a step, each with the watermark of its key.
-
-    Args:
-        rows: What arrived.
-        clocks: Those of the shard's keys before the step.
-        width: How many columns a key has.
-        begin: The clocks of the shard as the step begins.
-    """
+    """The rows of a step, each with the watermark of its key; a key has ``width`` columns."""
     keys = key_tuples(rows.columns[:width], rows.num_rows)
     greatest = dict[tuple[int, Key], int]()
     places = list(zip(rows.column("bucket").to_pylist(), keys, strict=True))

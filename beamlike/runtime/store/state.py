@@ -76,30 +76,27 @@ class StateLayout:
                 f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
             )
         self._slots = [index for index, node in enumerate(nodes) if node.keeps_value]
-        fields = [pa.field(f"key_{name}", key) for name, key in plan.keys.items()]
-        fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
-        fields += [pa.field("finished", pa.int64())]
-        fields += [pa.field(f"t{slot}", pa.int64()) for slot in range(len(self._slots))]
         self._keepers = [index for index, node in enumerate(nodes) if node.keeps_element]
         self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
-        fields += [pa.field(name, pa.binary()) for name in self._kept_names]
+        number = pa.int64()
+        numbers = ["start", "end", "output_watermark", "finished"]
+        numbers += (f"t{slot}" for slot in range(len(self._slots)))
+        fields = [(f"key_{name}", key) for name, key in plan.keys.items()]
+        fields += ((name, number) for name in numbers)
+        fields += ((name, pa.binary()) for name in self._kept_names)
         fields += [
-            pa.field("new_elements", pa.int64()),
-            pa.field("element_hold", pa.int64()),
-            pa.field("end_timer_set", pa.bool_()),
-            pa.field("processing_timers", pa.list_(pa.int64())),
-            pa.field("timing", pa.string()),
-            pa.field("index", pa.int64()),
-            pa.field("nonspeculative", pa.int64()),
+            *(("new_elements", number), ("element_hold", number), ("end_timer_set", pa.bool_())),
+            *(("processing_timers", pa.list_(number)), ("timing", pa.string())),
+            *(("index", number), ("nonspeculative", number)),
         ]
         self._retracting = plan.retracts
         self._has_one_value = plan.custom_operation is not None
         if self._retracting:
-            fields.append(pa.field("unretracted_panes", pa.list_(self._pane_type())))
+            fields.append(("unretracted_panes", pa.list_(self._pane_type())))
         self._sized = grouping is not None and grouping.needs_sizes
         if self._sized:
-            fields.append(pa.field("size", pa.int64()))
-        self._plain_names = [field.name for field in fields[len(plan.keys) :]]
+            fields.append(("size", number))
+        self._plain_names = [name for name, _ in fields[len(plan.keys) :]]
         self._accumulator = plan.operation.accumulator
         self._accumulator_types = self._accumulator.types()
         self.schema = pa.schema([*fields, *self._accumulator_types.items()])
@@ -117,15 +114,14 @@ class StateLayout:
         columns: list[Any] = [
             [key[index] for key, _, _, _ in rows] for index in range(len(self.plan.keys))
         ]
-        columns += [[w.start for w in windows], [w.end for w in windows]]
-        columns += [[output for _, output, _, _ in rows]]
         flat = [self._flatten(w.trigger) for w in kept]
-        columns += [[bits for bits, _, _ in flat]]
-        columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
         columns += [
-            [kept_values[slot] for _, _, kept_values in flat] for slot in range(len(self._keepers))
-        ]
-        columns += [
+            [w.start for w in windows],
+            [w.end for w in windows],
+            [output for _, output, _, _ in rows],
+            [bits for bits, _, _ in flat],
+            *([values[slot] for _, values, _ in flat] for slot in range(len(self._slots))),
+            *([elements[slot] for *_, elements in flat] for slot in range(len(self._keepers))),
             [w.new_elements for w in kept],
             [w.element_hold for w in kept],
             [w.end_timer_set for w in kept],

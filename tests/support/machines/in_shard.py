@@ -19,14 +19,14 @@ from beamlike.model.rescaled import reading
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.columns import (
+from beamlike.runtime.accumulator_columns import (
     AccumulatorColumns,
     ListColumn,
     MeanColumns,
     PickledColumn,
     PlainColumn,
 )
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard

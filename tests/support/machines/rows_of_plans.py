@@ -11,7 +11,7 @@ import pyarrow as pa
 from beamlike.machine.events import Element, Lifted
 from beamlike.model import combine
 from beamlike.model.windows import bounds
-from beamlike.runtime.columns import (
+from beamlike.runtime.accumulator_columns import (
     ListColumn,
     MeanColumns,
     PlainColumn,
@@ -107,7 +107,7 @@ def combined_rows(plan: Plan, table: pa.Table, watermark: int) -> pa.Table:
     lifted: list[tuple[Key, Lifted]] = [
         (key, one)
         for key, elements in by_key.items()
-        for one in plan.lifting.lift(elements, watermark)[0]
+        for one in plan.lifting(checks=False).lift(elements, watermark)[0]
     ]
     ones, layout = [one for _, one in lifted], plan.operation.accumulator
     spans = [bounds(one.window) for one in ones]

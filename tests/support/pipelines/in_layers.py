@@ -18,7 +18,7 @@ from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage, has_fanout, output_stage
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
-from beamlike.runtime.graph.layer import Layer
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun

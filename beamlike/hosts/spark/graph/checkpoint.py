@@ -21,7 +21,7 @@ from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.stages import MESSAGE
 from beamlike.model.graph import StatefulNode
 from beamlike.runtime.changes import check_layout, refused, unnumbered
-from beamlike.runtime.graph.layer import Layer
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS

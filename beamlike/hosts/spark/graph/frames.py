@@ -30,7 +30,7 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.sql_columns import type_of
-from beamlike.hosts.spark.ticks import ticks
+from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.machine.input_clocks import (
@@ -43,13 +43,12 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode, rebuilt
 from beamlike.runtime.graph.known_sides import computable_first, known
-from beamlike.runtime.graph.layer import Layer
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.store.blobs import table_in
-from beamlike.runtime.waking import pace_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

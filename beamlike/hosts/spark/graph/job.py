@@ -21,7 +21,7 @@ from beamlike.hosts.spark.graph.stages import (
     output_stage,
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
-from beamlike.runtime.graph.layer import Layer, LayerWork
+from beamlike.runtime.graph.layer_work import Layer, LayerWork
 from beamlike.runtime.graph.layers import Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import count
@@ -44,12 +44,12 @@ from beamlike.machine.input_clocks import StageClock
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
-from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
+from beamlike.runtime.graph.layer_work import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
-from beamlike.runtime.graph.scripted import ScriptedNode, Stage, played
+from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.graph.scripted_graph import ScriptedNode, Stage, played
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.script import Run, Script
@@ -141,7 +141,7 @@ class Scripted:
 
     ends: Sequence[Node]
     wanted: Sequence[Edge] = ()
-    kept: KeptEdges | None = None
+    kept: Container[Edge] | None = None
     notes: bool = attrs.field()
 
     @notes.default

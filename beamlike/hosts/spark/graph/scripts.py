@@ -8,7 +8,7 @@ from beamlike.model.graph import ReadNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.scripts import steps_of
+from beamlike.runtime.graph.source_steps import steps_of
 
 
 def mails_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mail]:

@@ -12,7 +12,7 @@ from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.machine.input_clocks import InputUpdate, SourceProgress
 from beamlike.model.graph import GroupNode
-from beamlike.runtime.graph.between import Between, EarlyCombining
+from beamlike.runtime.graph.between import Between, merged
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
@@ -66,7 +66,7 @@ def fused_stage(
     def run(batches: Batches) -> Batches:
         tune_worker_process()
         with paused_gc(), Between.over(spread.layers, layer) as stage:
-            sent = stage.sent(taking(batches), task_number(), EarlyCombining(spread))
+            sent = stage.sent(taking(batches), task_number(), spread)
         columns = [
             pa.array([None if item.spread else ids[item.position] for item in sent], pa.int32()),
             pa.array([item.blob for item in sent], pa.binary()),
@@ -102,7 +102,7 @@ def fanout_stage(spread: Spread) -> Callable[[Batches], Batches]:
         if not blobs:
             return
         with paused_gc():
-            sent = EarlyCombining(spread).merged(Mail.opened(blobs))
+            sent = merged(spread, Mail.opened(blobs))
         columns = [
             pa.array([ids[item.position] for item in sent], pa.int32()),
             pa.array([item.blob for item in sent], pa.binary()),

@@ -23,6 +23,14 @@ from beamlike.model import combine
 from beamlike.model.combine import CombineFn, Stamped
 from beamlike.safe_text import USER_RAISED, problem_of, safe_repr
 
+ARROW: Final[Mapping[type, pa.DataType]] = {
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    bool: pa.bool_(),
+}
+"""Types whose values come back from Arrow as they were."""
+
 
 class AccumulatorColumns(ABC):
     """How the accumulators of one combine function lie in a table."""
@@ -240,12 +248,7 @@ def converted(value: Any, dtype: pa.DataType, what: str, declared: str) -> Any:
     return back
 
 
-_PLAIN: Final[Mapping[int, type]] = {
-    pa.bool_().id: bool,
-    pa.float64().id: float,
-    pa.int64().id: int,
-    pa.string().id: str,
-}
+_PLAIN: Final = {dtype.id: cls for cls, dtype in ARROW.items()}
 """By the number of a type of Arrow, the class of the values that it gives back."""
 _LONGS: Final = range(-(2**63), 2**63)
 
@@ -309,13 +312,6 @@ def _pickled(accumulator: Any) -> bytes:
     return pickled
 
 
-ARROW: Final[Mapping[type, pa.DataType]] = {
-    int: pa.int64(),
-    float: pa.float64(),
-    str: pa.string(),
-    bool: pa.bool_(),
-}
-"""Types whose values come back from Arrow as they were."""
 _NUMBER: Final = ARROW[int]
 
 
@@ -334,17 +330,13 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
 def columns_of(fn: CombineFn, dtype: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
     """How a function's accumulators are saved over values of a type, and the type of its results.
 
-    None if it is a function of a user's own, or is not exact over this type.
+    None if it is a function of a user's own, or makes numbers of this type, which has none.
     """
-    if pa.types.is_boolean(dtype):
-        return None
     is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     match fn:
         case combine.Count():
             return PlainColumn(_NUMBER), _NUMBER
-        case combine.Collect():
-            return ListColumn(dtype), pa.list_(dtype)
-        case combine.CollectSet():
+        case combine.Collect() | combine.CollectSet():
             return ListColumn(dtype), pa.list_(dtype)
         case combine.CountDistinct():
             return ListColumn(dtype), _NUMBER

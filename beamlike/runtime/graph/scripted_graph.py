@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import UnsupportedError, UserFunctionError
-from beamlike.machine.events import AdvanceWatermark, refuse_going_back
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, refuse_going_back
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import CombineFn, Mean, Sum
@@ -20,7 +20,7 @@ from beamlike.model.graph import Edge, GroupNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.columns import as_column, columns_of
+from beamlike.runtime.accumulator_columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import PipelineRun
@@ -163,27 +163,18 @@ def _number_in(error: UserFunctionError) -> int | None:
 
 
 def _check(script: Script) -> None:
-    """Refuse moves that no host makes.
-
-    Raises:
-        UnsupportedError: The watermark of a side input is moved.
-        WatermarkError: A clock is moved back.
-    """
-    watermark, clock = MIN_TIMESTAMP, 0
+    """Refuse moves that no host makes."""
+    stands_at: dict[type, int] = {AdvanceWatermark: MIN_TIMESTAMP, AdvanceClock: 0}
     for step in script:
         if isinstance(step, Arrive):
             continue
-        moves_watermark = isinstance(step, AdvanceWatermark)
         if isinstance(step, AdvanceWatermark) and step.side is not None:
             raise UnsupportedError(
                 f"{step} moves the watermark of a side input, and a stage that runs by itself has "
                 'one watermark for all inputs; leave side out, or use host="memory"'
             )
-        refuse_going_back(step, watermark if moves_watermark else clock)
-        if moves_watermark:
-            watermark = step.to
-        else:
-            clock = step.to
+        refuse_going_back(step, stands_at[type(step)])
+        stands_at[type(step)] = step.to
 
 
 def _numbered(step: ScriptStep, names: Mapping[Hashable, int]) -> ScriptStep:
@@ -225,8 +216,8 @@ def _node(
 def _type_of(combine: CombineFn, values: Sequence[Any]) -> type | None:
     """The type of all values, if the combine function has columns for it and is exact there."""
     column = as_column(values)
-    if column is None or columns_of(combine, column.type) is None:
+    cls = type(values[0]) if values else None
+    if column is None or cls is bool or columns_of(combine, column.type) is None:
         return None
-    cls = type(values[0])
     is_sum = isinstance(combine, Sum | Mean) and cls is int
     return None if is_sum and sum(map(abs, values)) >= _EXACT else cls

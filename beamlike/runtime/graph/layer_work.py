@@ -24,7 +24,7 @@ from beamlike.model.graph import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.clock import Jump, ShardInput
-from beamlike.runtime.graph.keyed import noted_of
+from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
@@ -108,27 +108,18 @@ class Layer:
         node = self.layers.nodes[number]
         worker = worker_of(node)
         origins = self.layers.origins[number]
-        clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
+        spread, wire, of_origins = self.spread, self.layers.wire, tuple(map(self._clock, origins))
         if isinstance(worker, SideInputWorker):
             main, *sides = map(self.layers.origins_of, node.sources)
             of_machines = side_clocks(origins, main, sides, self._clock)
-            looking = SideInputStage(worker, self.layers.wire, self.spread.shards, of_machines)
-            return Placed(looking, origins, clocks)
+            looking = SideInputStage(worker, wire, spread.shards, of_machines)
+            of_sides = frozenset(map(origins.index, chain.from_iterable(sides)))
+            return Placed(looking, origins, Clocks(of_origins, of_sides))
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
-        spread, wire = self.spread, self.layers.wire
-        sizes = spread.shards, spread.buckets
-        plan = plan_of(node, worker.machine, wire, *sizes, clocks=clocks)
+        clocks = Clocks(of_origins)
+        plan = plan_of(node, worker.machine, wire, spread.shards, spread.buckets, clocks=clocks)
         notes = spread.notes and isinstance(node, NOTED)
-        stage = Stage(worker, plan, self.layers.wire, notes)
-        return Placed(stage, origins, clocks)
-
-    def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
-        """Which of a node's origins make up its side inputs, by their positions."""
-        if not isinstance(node, SideInputNode):
-            return frozenset()
-        _, *sides = node.sources
-        of_sides = chain.from_iterable(map(self.layers.origins_of, sides))
-        return frozenset(map(origins.index, of_sides))
+        return Placed(Stage(worker, plan, wire, notes), origins, clocks)
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))
@@ -203,9 +194,6 @@ class Layer:
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
         return {"spread": self.spread, "layer": self.layer}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""

@@ -16,7 +16,7 @@ from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.base import Around
-from beamlike.runtime.columns import AccumulatorColumns, converted
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, converted
 from beamlike.safe_text import short_repr
 
 

@@ -29,8 +29,8 @@ from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Retraction, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import RepeatedKey
+from beamlike.runtime.accumulator_columns import ARROW, as_column
 from beamlike.runtime.column_shard import Pass
-from beamlike.runtime.columns import ARROW, as_column
 from beamlike.runtime.envelope import by_shard, is_lifted
 from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.runtime.graph.stateful import Keyed
@@ -72,13 +72,6 @@ def hashes_of(blobs: Sequence[bytes]) -> Ints:
     return np.fromiter(map(crc32, blobs), np.int64, len(blobs))
 
 
-def column_of_keys(blobs: Sequence[bytes]) -> pa.Array:
-    """The bytes of keys as a column."""
-    if isinstance(blobs, RepeatedKey):
-        return pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
-    return pa.array(blobs, pa.binary())
-
-
 def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) -> pa.Table:
     """The elements as a table with the ``hash`` of each key in place of its bucket.
 
@@ -89,19 +82,25 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
+    return pa.table({**keyed_columns(keyed, blobs, hashes), "value_value": values})
+
+
+def keyed_columns(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints) -> dict[str, pa.Array]:
+    """The columns of elements besides their values."""
     number, unassigned = pa.int64(), None
     if keyed.unassigned is not None:
         unassigned = np.array(keyed.unassigned, np.bool_)
-    return pa.table(
-        {
-            "key_key": column_of_keys(blobs),
-            "value_value": values,
-            "ts": pa.array(keyed.timestamps, number),
-            "start": pa.array(keyed.windows.starts, number, mask=unassigned),
-            "end": pa.array(keyed.windows.ends, number, mask=unassigned),
-            "hash": pa.array(hashes),
-        }
-    )
+    if isinstance(blobs, RepeatedKey):
+        keys = pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
+    else:
+        keys = pa.array(blobs, pa.binary())
+    return {
+        "key_key": keys,
+        "ts": pa.array(keyed.timestamps, number),
+        "start": pa.array(keyed.windows.starts, number, mask=unassigned),
+        "end": pa.array(keyed.windows.ends, number, mask=unassigned),
+        "hash": pa.array(hashes),
+    }
 
 
 def typed(values: Sequence[Any], dtype: pa.DataType) -> pa.Array:
@@ -157,8 +156,7 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     kinds = {table.schema.field("value_value").type for table in tables}
     if len(kinds) > 1:
         tables = [_on_wire(table, wire) for table in tables]
-    joined = pa.concat_tables(tables)
-    return [joined, *combined]
+    return [pa.concat_tables(tables), *combined]
 
 
 def as_noted(table: pa.Table) -> pa.Table:
@@ -180,9 +178,8 @@ def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:
     values = table.column("value_value")
     if pa.types.is_binary(values.type):
         return table
-    index = table.schema.get_field_index("value_value")
     blobs = pa.array(wire.each(values.to_pylist()), pa.binary())
-    return table.set_column(index, "value_value", blobs)
+    return table.set_column(table.column_names.index("value_value"), "value_value", blobs)
 
 
 @attrs.frozen
