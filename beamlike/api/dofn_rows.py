@@ -10,8 +10,7 @@ import attrs
 
 from beamlike.api.function_rows import FunctionRows
 from beamlike.api.marked_methods import OF_BUNDLES
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.params import Param
+from beamlike.api.pipelines.dofn import DoFn, Param
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed

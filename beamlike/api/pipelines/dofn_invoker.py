@@ -9,9 +9,14 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.column_functions import made_of_columns
-from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOutput, Timestamped
-from beamlike.api.pipelines.params import (
+from beamlike.api.pipelines.dofn import (
+    WRAPPERS,
+    DoFn,
+    Located,
     Param,
+    Plain,
+    TaggedOutput,
+    Timestamped,
     arguments_by_name,
     asked_by,
     names_after_element,

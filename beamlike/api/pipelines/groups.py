@@ -3,6 +3,7 @@
 Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CombineValues``.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Generic, Self, overload
 
@@ -11,7 +12,6 @@ from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.column_functions import with_no_key
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
-from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import views_of
 from beamlike.api.pipelines.elements import Create, Map
@@ -24,6 +24,50 @@ from beamlike.api.pipelines.views import AsPresence
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
+from beamlike.model.triggers import DefaultTrigger
+from beamlike.model.windowfns import GlobalWindows
+
+
+class WithDefaults(PTransform[Any, Any]):
+    """Makes something of all elements of a window, and of none unless it has no defaults."""
+
+    has_defaults = True
+
+    def without_defaults(self) -> Self:
+        """The transform without a value for no elements."""
+        return self.with_defaults(False)
+
+    def with_defaults(self, has_defaults: bool = True) -> Self:
+        """The transform with or without a value for no elements."""
+        copy = self._copy()
+        copy.has_defaults = has_defaults
+        return copy
+
+
+def check_defaults(pcoll: PCollection[Any], written: str) -> None:
+    """Refuse a default value where windows without elements are not known.
+
+    Args:
+        written: The transform as the user writes it.
+
+    Raises:
+        PipelineError: The collection is not in the global window.
+    """
+    if not pcoll.is_bounded and pcoll.windowing.trigger != DefaultTrigger():
+        # As Beam: it is logged and not refused.
+        logging.getLogger(__name__).error(
+            "%r: When combining elements in unbounded collections with a trigger, say what an "
+            "empty window has; write %s(...).without_defaults() for nothing",
+            pcoll.pipeline.label,
+            written,
+        )
+    if not isinstance(pcoll.windowing.window_fn, GlobalWindows):
+        raise PipelineError(
+            f"{pcoll.pipeline.label!r}: Default values are not supported in {written} if the "
+            f"input is not windowed by GlobalWindows, and it is by {pcoll.windowing.window_fn}; "
+            f"write {written}(...).without_defaults()"
+        )
+
 
 __all__ = [
     "CombineGlobally",

@@ -9,15 +9,24 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, cast, get_args
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
 
 __all__ = [
     "HOST_VARIABLE",
+    "BundleBasedDirectRunner",
+    "DirectRunner",
+    "FnApiRunner",
     "Host",
+    "InteractiveRunner",
     "PipelineOptions",
+    "PipelineRunner",
+    "PrismRunner",
     "SetupOptions",
+    "SparkRunner",
     "StandardOptions",
+    "SwitchingDirectRunner",
     "TypeOptions",
     "host_of",
     "host_of_environment",
@@ -198,3 +207,32 @@ def host_of_environment() -> Host | None:
             f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
         )
     return cast(Host, name) if name else None
+
+
+class PipelineRunner:
+    """What runs pipelines: ``Pipeline(runner=DirectRunner())``."""
+
+    host: ClassVar[Host] = "local"
+
+    run: ClassVar[Any] = OfBeamsSDK("PipelineRunner.run")
+    run_pipeline: ClassVar[Any] = OfBeamsSDK("PipelineRunner.run_pipeline")
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Settings of Beam's runner have no effect, and are warned of."""
+        for name, value in {**({"arguments": arguments} if arguments else {}), **settings}.items():
+            why = "a runner only says where a pipeline runs"
+            warn_of_hint(type(self).__name__, name, value, why)
+
+
+class DirectRunner(PipelineRunner):
+    """This process."""
+
+
+SwitchingDirectRunner = BundleBasedDirectRunner = FnApiRunner = DirectRunner
+PrismRunner = InteractiveRunner = DirectRunner
+
+
+class SparkRunner(PipelineRunner):
+    """Spark."""
+
+    host = "spark"

@@ -7,21 +7,19 @@ import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.checks import check_states
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, read, views_of
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked, asked_by
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, read
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
     get_dofn_specs,
     validate_stateful_dofn,
 )
-from beamlike.api.pipelines.views import with_side_inputs
+from beamlike.api.pipelines.views import AsSideInput, with_side_inputs
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
-from beamlike.model.options import MAX_FAILURES
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 from beamlike.safe_text import UserRaised
@@ -215,28 +213,20 @@ def _name_of(spec: TimerSpec) -> str:
 
 def stateful_outputs(
     pcoll: PCollection[Any],
-    fn: DoFn[Any, Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    tags: frozenset[str] | None,
+    invoker: StatefulDoFnInvoker,
+    views: Sequence[AsSideInput[Any]],
     *,
-    drops_failures: bool = False,
-    max_failures: float = MAX_FAILURES,
-    instead: Instead | None = None,
+    tagged: bool,
+    drops_failures: bool,
+    max_failures: float,
 ) -> PCollection[Any]:
     """The collection of everything that a function with states and timers answers without a tag.
 
-    Args:
-        args: See `StatefulDoFnInvoker`, and the other arguments likewise.
-        drops_failures: See `StatefulParDoNode`.
-        max_failures: See `StatefulParDoNode`.
-
     Raises:
-        PipelineError: The windows merge, the elements are no pairs, or the function is refused.
+        PipelineError: The windows merge, or the elements are no pairs.
     """
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
-    invoker = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
     check_states(pcoll)
     kind = pcoll.declared_type
     if kind in (int, float, str, bytes, bool):
@@ -245,10 +235,8 @@ def stateful_outputs(
             f"pairs. They are of type {kind.__name__}; make pairs before it, for example with "
             "WithKeys(...) or Map(lambda x: (key, x))"
         )
-    views = views_of(args, kwargs)
     if views:
         pcoll = with_side_inputs(pcoll, views, _AttachSideInputs(), f"{label}/Views")
-    tagged = tags is None or bool(tags)
     node = StatefulParDoNode(
         label, (pcoll.edge,), windowing, invoker, tagged, drops_failures, max_failures
     )

@@ -18,8 +18,7 @@ from beamlike.api.marked_methods import (
 )
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.combinefn import combine_fn as combine_fn_of
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import PipelineError, PipelineTypeError

@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
+from beamlike.model.graph import Do
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
@@ -26,6 +27,15 @@ from beamlike.runners.beam.windows import (
     pane_from_beam,
     pane_to_beam,
 )
+
+
+class BundleDo(Do):
+    """A function that takes whole bundles, and leaves elements as they are, as Beam has it."""
+
+    @property
+    def changes_elements(self) -> bool:
+        return False
+
 
 _KEPT: Final = 100_000
 

@@ -11,8 +11,7 @@ from beamlike.errors import PipelineError
 from beamlike.model.bundle import Bundle, Retraction
 from beamlike.model.graph import MAIN, Edge, ReadNode
 from beamlike.model.panes import Timing
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
 

@@ -19,7 +19,7 @@ from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, Edge, Node, ParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
-from beamlike.runners.beam.bundles import BundleDo
+from beamlike.runners.beam.elements import BundleDo
 from beamlike.runners.beam.windows import ObjectWindow, ObjectWindows
 from beamlike.runtime.changes import strategy_words
 from beamlike.runtime.graph.machine_node import MachineNode

@@ -11,7 +11,6 @@ from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Node, ReadNode
 from beamlike.model.time import duration_ms
-from beamlike.runners.beam.errors import raising_causes
 from beamlike.runners.beam.metrics import BeamMetricResults
 from beamlike.runners.beam.sdk import PipelineResult, PipelineState
 from beamlike.runners.beam.translation import Translation
@@ -22,6 +21,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from beamlike.errors import TransformError
+
+
+@contextmanager
+def raising_causes() -> Iterator[None]:
+    """Raise what a user's function raised itself: Beam has said in which transform."""
+    try:
+        yield
+    except TransformError as error:
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from error.__cause__.__cause__
 
 
 _OF_STREAMS: Final = ("checkpoint", "trigger_interval")

@@ -20,8 +20,7 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, UserStates
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.keys import PickleCoder
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, restrictions_of

@@ -6,8 +6,7 @@ from typing import Any
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.graph import MAIN, RaisedFor
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.steps import Opened, Opening, Step, opened

@@ -9,8 +9,7 @@ import attrs
 
 from beamlike.api import user_timers
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import ANY_SKEW
-from beamlike.api.pipelines.params import Param, TimerAsked
+from beamlike.api.pipelines.dofn import ANY_SKEW, Param, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from beamlike.api.pipelines import times
+from beamlike.api.pipelines import elements
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 
 __all__ = ["WithTimestamps"]
 
 
-class WithTimestamps(times.WithTimestamps):
+class WithTimestamps(elements.WithTimestamps):
     """Each element at the event time that a function says. It stays in its windows.
 
     Args:

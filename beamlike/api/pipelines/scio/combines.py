@@ -30,10 +30,10 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import Distinct
 from beamlike.api.pipelines.scio.call import Call, combined, combined_globally
-from beamlike.api.pipelines.scio.dofns import FailOnEmpty
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
+    FailOnEmpty,
     FirstOf,
     distinct_within,
 )

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, TextIO
 
-from beamlike.api.pipelines.buffered_batches import BufferedBatches
+from beamlike.api.pipelines.batches import BufferedBatches
 from beamlike.api.pipelines.elements import Filter
 from beamlike.api.pipelines.groups import check_fanout
 from beamlike.api.pipelines.job_io import SaveAs
 from beamlike.api.pipelines.pairs import Partition
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call, checked_name, named, union
-from beamlike.api.pipelines.scio.dofns import Batching, Catching
+from beamlike.api.pipelines.scio.functions import Batching, Catching
 from beamlike.api.pipelines.scio.sampling import random_split
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError

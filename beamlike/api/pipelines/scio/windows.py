@@ -13,9 +13,9 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import WithTimestamps
 from beamlike.api.pipelines.scio.call import Call
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection
-from beamlike.api.pipelines.times import WithTimestamps
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import UnwiseStrategyWarning
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
