@@ -26,8 +26,6 @@ OPENED = {
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
     "beamlike/dialects/apex_run.py": "a checkpoint of a run, with unpickle=True only",
-    # As with other pipelines: who may write into the checkpoint chooses them.
-    "beamlike/runners/beam/keys.py": "a key of a pipeline of Beam, for which it has no coder",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",
     "testing/contracts/trigger.py": "the trigger under test, and what it keeps",

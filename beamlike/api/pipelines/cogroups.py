@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
+from beamlike.api.pipelines.column_functions import with_no_value
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = ["CoGroupByKey", "Distinct"]
-
-
-def _with_nothing(element: T) -> tuple[T, None]:
-    return element, None
 
 
 class Distinct(PTransform[Any, Any]):
@@ -50,7 +47,7 @@ class Distinct(PTransform[Any, Any]):
                 f"and the collection has {windowing}; window it with "
                 f"WindowInto({windowing.window_fn}) for this"
             )
-        panes = pcoll | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        panes = pcoll | "ToPairs" >> Map(with_no_value) | "Group" >> CombinePerKey[Any](Count())
         return panes | "FirstPane" >> ParDo(_OfFirstPane())
 
 

@@ -29,6 +29,27 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 
+__all__ = [
+    "Count",
+    "CountCombineFn",
+    "Latest",
+    "Max",
+    "Mean",
+    "MeanCombineFn",
+    "Min",
+    "Sample",
+    "SampleCombineFn",
+    "Sum",
+    "ToDict",
+    "ToDictCombineFn",
+    "ToList",
+    "ToListCombineFn",
+    "ToSet",
+    "ToSetCombineFn",
+    "Top",
+    "TopCombineFn",
+]
+
 
 class _OfBeam(combine.CombineFn):
     """A function by Beam's name, which saved state knows by its own."""
@@ -102,28 +123,6 @@ class TopCombineFn(combine.Top, _OfBeam):
         self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
     ) -> None:
         super().__init__(n, key, smallest=reverse)
-
-
-__all__ = [
-    "Count",
-    "CountCombineFn",
-    "Latest",
-    "Max",
-    "Mean",
-    "MeanCombineFn",
-    "Min",
-    "Sample",
-    "SampleCombineFn",
-    "Sum",
-    "ToDict",
-    "ToDictCombineFn",
-    "ToList",
-    "ToListCombineFn",
-    "ToSet",
-    "ToSetCombineFn",
-    "Top",
-    "TopCombineFn",
-]
 
 
 class _Global(WithDefaults, Generic[R]):
@@ -247,23 +246,24 @@ class Latest(_OfValues, fn=combine.Latest()):
     """The value with the greatest event time; None of no values."""
 
 
+class _OfSample:
+    fn: CombineFn
+
+    def __init__(self, n: int, seed: int = 0) -> None:
+        self.fn = SampleCombineFn(n, seed)
+
+
 class Sample:
     """Elements drawn without replacement. Source: Beam ``Sample``.
 
     The same elements give the same sample, see `beamlike.combine_fns.Sample`.
     """
 
-    class FixedSizeGlobally(_ListOf):
+    class FixedSizeGlobally(_OfSample, _ListOf):
         """``n`` of each window."""
 
-        def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = SampleCombineFn(n, seed)
-
-    class FixedSizePerKey(_ListOfEach):
+    class FixedSizePerKey(_OfSample, _ListOfEach):
         """``n`` of each key."""
-
-        def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = SampleCombineFn(n, seed)
 
     class Any(PTransform[PCollection[T], PCollection[T]]):
         """Any ``n`` elements of each window, as they are, and all if there are fewer."""
@@ -277,15 +277,24 @@ class Sample:
 
         def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
             if not self.n:
-                return pcoll | "None" >> Filter[Any](_never)
+                return pcoll | "None" >> Filter[Any](lambda _element: False)
             sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
             return pcoll | "Sample" >> sample | "Each" >> FlatMap()
+
+
+class _OfTop:
+    fn: CombineFn
+
+    def __init__(
+        self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+    ) -> None:
+        self.fn = TopCombineFn(n, key, reverse=reverse)
 
 
 class Top:
     """The greatest or the least elements, as lists."""
 
-    class Of(_ListOf):
+    class Of(_OfTop, _ListOf):
         """The ``n`` greatest of each window, the greatest first.
 
         Args:
@@ -294,18 +303,8 @@ class Top:
             reverse: The least, the least first.
         """
 
-        def __init__(
-            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-        ) -> None:
-            self.fn = TopCombineFn(n, key, reverse=reverse)
-
-    class PerKey(_ListOfEach):
+    class PerKey(_OfTop, _ListOfEach):
         """The ``n`` greatest of each key; arguments as of `Of`."""
-
-        def __init__(
-            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-        ) -> None:
-            self.fn = TopCombineFn(n, key, reverse=reverse)
 
     class Largest(Of):
         """The ``n`` greatest of each window, the greatest first."""
@@ -362,7 +361,3 @@ class ToSet(_Global[Any]):
     if TYPE_CHECKING:
 
         def expand(self, pcoll: PCollection[T]) -> PCollection[set[T]]: ...
-
-
-def _never(_element: object) -> bool:
-    return False

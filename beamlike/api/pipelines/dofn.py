@@ -1,6 +1,7 @@
 """Functions over elements: Beam's ``DoFn``, what it may ask for, and what it may answer.
 
-Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
+Source: Beam Python ``DoFn``, ``CallableWrapperDoFn``, ``pvalue.TaggedOutput``,
+``window.TimestampedValue``.
 """
 
 import inspect
@@ -24,9 +25,19 @@ from beamlike.model.time import (
     MIN_TIMESTAMP,
     DurationLike,
     InstantLike,
-    duration_ms,
     event_time_ms,
 )
+
+__all__ = [
+    "ANY_SKEW",
+    "WRAPPERS",
+    "DoFn",
+    "Located",
+    "Plain",
+    "TaggedOutput",
+    "Timestamped",
+    "TimestampedValue",
+]
 
 
 @attrs.frozen
@@ -58,44 +69,12 @@ class StateAsked(Param):
 
     spec: StateSpec = attrs.field(kw_only=True)
 
-    @classmethod
-    def of(cls, spec: object) -> "StateAsked":
-        """What asks for this state.
-
-        Raises:
-            PipelineError: It is no spec of a state.
-        """
-        if not isinstance(spec, StateSpec):
-            raise PipelineError(
-                f"DoFn.StateParam expected StateSpec object, got {spec!r}; write "
-                'StateParam(ReadModifyWriteStateSpec("name", coder)), or another state of userstate'
-            )
-        return cls("StateParam", spec=spec)
-
 
 @attrs.frozen(repr=False)
 class TimerAsked(Param):
     """A timer that a function of pairs asks for: it is given a `UserTimer`."""
 
     spec: TimerSpec = attrs.field(kw_only=True)
-
-    @classmethod
-    def of(cls, spec: object, times: TimeArithmetic) -> "TimerAsked":
-        """What asks for this timer.
-
-        Args:
-            spec: The timer.
-            times: In which form its users write instants.
-
-        Raises:
-            PipelineError: It is no spec of a timer.
-        """
-        if not isinstance(spec, TimerSpec):
-            raise PipelineError(
-                f"DoFn.TimerParam expected TimerSpec object, got {spec!r}; write "
-                'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
-            )
-        return cls("TimerParam", times.timer, spec=spec)
 
 
 def names_after_element(called: Callable[..., Any]) -> list[str]:
@@ -163,18 +142,6 @@ def _parameters(called: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(called).parameters
     except ValueError:  # some functions in C have no signature
         return {}
-
-
-__all__ = [
-    "ANY_SKEW",
-    "WRAPPERS",
-    "DoFn",
-    "Located",
-    "Plain",
-    "TaggedOutput",
-    "Timestamped",
-    "TimestampedValue",
-]
 
 
 @attrs.frozen
@@ -283,6 +250,9 @@ class DoFn(WithTypeHints, Generic[In, T]):
     DynamicTimerTagParam: ClassVar[Any] = Param("DynamicTimerTagParam")
     FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam")
 
+    _times: ClassVar[TimeArithmetic] = TimeArithmetic()
+    """In which form its methods are given times."""
+
     @staticmethod
     def StateParam(spec: Any) -> Any:
         """A state of the key and window, see `StateAsked`.
@@ -293,11 +263,16 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return StateAsked.of(spec)
+        if not isinstance(spec, StateSpec):
+            raise PipelineError(
+                f"DoFn.StateParam expected StateSpec object, got {spec!r}; write "
+                'StateParam(ReadModifyWriteStateSpec("name", coder)), or another state of userstate'
+            )
+        return StateAsked("StateParam", spec=spec)
 
-    @staticmethod
-    def TimerParam(spec: Any) -> Any:
-        """A timer of the key and window, see `UserTimer`.
+    @classmethod
+    def TimerParam(cls, spec: Any) -> Any:
+        """A timer of the key and window, see `beamlike.api.user_timers.UserTimer`.
 
         Args:
             spec: Which one, a ``userstate.TimerSpec``.
@@ -305,7 +280,12 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return TimerAsked.of(spec, TimeArithmetic())
+        if not isinstance(spec, TimerSpec):
+            raise PipelineError(
+                f"DoFn.TimerParam expected TimerSpec object, got {spec!r}; write "
+                'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
+            )
+        return TimerAsked("TimerParam", cls._times.timer, spec=spec)
 
     # Only in Beam's own SDK: the work of an element is not split here, elements come one by one,
     # and what is dear to make is made in `setup`.
@@ -352,7 +332,9 @@ class DoFn(WithTypeHints, Generic[In, T]):
             TimeError: It cannot be read.
         """
         skew: Any = self.allowed_timestamp_skew
-        return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
+        if skew is None:
+            return ANY_SKEW
+        return self._times.length(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for.

@@ -5,6 +5,7 @@ Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``Co
 
 import logging
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, ClassVar, Generic, Self, overload
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
@@ -95,6 +96,8 @@ class GroupByKey(PTransform[Any, Any]):
 class _Combining(PTransform[Any, Any], Generic[R]):
     """What a combine function, or a plain function of all values, makes of them."""
 
+    fanout: Fanout | None = None
+
     @overload
     def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
 
@@ -115,6 +118,11 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
+    def _with_fanout(self, fanout: Fanout | None) -> Self:
+        copy = self._copy()
+        copy.fanout = fanout
+        return copy
+
 
 class CombinePerKey(_Combining[R]):
     """Pairs grouped by key and window, and the values of each pane made into one.
@@ -127,8 +135,6 @@ class CombinePerKey(_Combining[R]):
     Raises:
         PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
     """
-
-    fanout: Fanout | None = None
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
         """A copy that spreads the values of a key over several tasks, which combine them before
@@ -148,11 +154,6 @@ class CombinePerKey(_Combining[R]):
         """
         check_fanout(fanout, "with_hot_key_fanout")
         return self._with_fanout(None if fanout == 1 else Fanout(fanout))
-
-    def _with_fanout(self, fanout: Fanout | None) -> Self:
-        copy = self._copy()
-        copy.fanout = fanout
-        return copy
 
     def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(pcoll, self)
@@ -239,7 +240,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """
 
-    fanout: Fanout | None = None
     as_singleton_view: ClassVar[Any] = OfBeamsSDK("CombineGlobally.as_singleton_view")
 
     def with_fanout(self, fanout: int) -> Self:
@@ -251,9 +251,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
                 combined before they are grouped.
         """
         check_fanout(fanout, "with_fanout")
-        copy = self._copy()
-        copy.fanout = None if fanout == 1 else Fanout(fanout)
-        return copy
+        return self._with_fanout(None if fanout == 1 else Fanout(fanout))
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[R]:
         label = check_collection(pcoll, self)
@@ -277,7 +275,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
         keyed = pcoll | "KeyWithVoid" >> Map(with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
-        return panes | "DropKey" >> Map(_without_key)
+        return panes | "DropKey" >> Map(itemgetter(1))
 
 
 class _IfEmpty(DoFn[None, Any]):
@@ -287,7 +285,3 @@ class _IfEmpty(DoFn[None, Any]):
     def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
         if not found:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
-
-
-def _without_key(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

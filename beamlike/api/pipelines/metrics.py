@@ -3,8 +3,7 @@
 Source: Beam Python ``metrics.metric.Metrics``, ``MetricsFilter``, ``MetricResults``.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import attrs
 
@@ -32,14 +31,14 @@ __all__ = [
     "MetricsFilter",
 ]
 
-Kind = Literal["counters", "distributions", "gauges"]
+QueryKey = Literal["counters", "distributions", "gauges"]
 
 
 @attrs.frozen
 class Counter:
     """A number that goes up and down."""
 
-    kind: ClassVar[Kind] = "counters"
+    query_key: ClassVar[QueryKey] = "counters"
     name: MetricName
 
     def inc(self, n: int = 1) -> None:
@@ -55,7 +54,7 @@ class Counter:
 class Distribution:
     """Sum, number, least and greatest of some numbers."""
 
-    kind: ClassVar[Kind] = "distributions"
+    query_key: ClassVar[QueryKey] = "distributions"
     name: MetricName
 
     def update(self, value: int) -> None:
@@ -67,7 +66,7 @@ class Distribution:
 class Gauge:
     """The latest of some values."""
 
-    kind: ClassVar[Kind] = "gauges"
+    query_key: ClassVar[QueryKey] = "gauges"
     name: MetricName
 
     def set(self, value: Any) -> None:
@@ -184,9 +183,9 @@ class GaugeResult:
 class MetricResults:
     """The metrics of a run."""
 
-    COUNTERS: ClassVar[Kind] = "counters"
-    DISTRIBUTIONS: ClassVar[Kind] = "distributions"
-    GAUGES: ClassVar[Kind] = "gauges"
+    COUNTERS: ClassVar[QueryKey] = "counters"
+    DISTRIBUTIONS: ClassVar[QueryKey] = "distributions"
+    GAUGES: ClassVar[QueryKey] = "gauges"
 
     def __init__(self, recorded: MetricsRecorder) -> None:
         self._recorded = recorded
@@ -196,23 +195,19 @@ class MetricResults:
         """Whether a metric is asked for; all are without a filter."""
         return filter is None or filter.matches(metric_key)
 
-    def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
+    def query(self, filter: MetricsFilter | None = None) -> dict[QueryKey, list[MetricResult]]:
         """The metrics that a filter asks for, by kind, in the order of their steps and names."""
-        found = self.values(filter)
-        gauges = [
-            attrs.evolve(gauge, committed=GaugeResult(gauge.committed)) for gauge in found["gauges"]
-        ]
-        return {**found, "gauges": gauges}
+        results = self.values(filter)
+        for number, gauge in enumerate(results["gauges"]):
+            results["gauges"][number] = MetricResult(gauge.key, GaugeResult(gauge.committed))
+        return results
 
-    def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
-        """The same, where a gauge is the value that it was set to."""
-        wanted = MetricsFilter() if filter is None else filter
-        kinds: dict[Kind, Mapping[MetricKey, Any]] = {
-            "counters": self._recorded.counters,
-            "distributions": self._recorded.distributions,
-            "gauges": self._recorded.gauges,
-        }
+    def values(self, filter: MetricsFilter | None = None) -> dict[QueryKey, list[MetricResult]]:
+        """The metrics that a filter asks for, where a gauge is the value that it was set to."""
         return {
-            kind: [MetricResult(key, found[key]) for key in sorted(found) if wanted.matches(key)]
-            for kind, found in kinds.items()
+            name: [
+                MetricResult(key, cells[key]) for key in sorted(cells) if self.matches(filter, key)
+            ]
+            for name in get_args(QueryKey)
+            for cells in [getattr(self._recorded, name)]
         }

@@ -237,10 +237,10 @@ def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
     return pipelines[0].applied(transform, inputs)
 
 
-class _FunctionTransform(PTransform[Any, Any]):
-    def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> None:
+class FunctionTransform(PTransform[Any, Any]):
+    """What a function applies to what it is given, as one transform."""
+
+    def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
@@ -267,7 +267,7 @@ def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]
 
     @wraps(fn)
     def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
-        return _FunctionTransform(fn, args, kwargs)
+        return FunctionTransform(fn, *args, **kwargs)
 
     return made
 

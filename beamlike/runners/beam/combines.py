@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from apache_beam.transforms.combiners import CountCombineFn
-
 from beamlike.model.combine import CombineFn
 from beamlike.model.copies import own_copies, own_copy
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.sdk import coders, pickler, plain_function_of
+from beamlike.runners.beam.sdk import pickler
 
 Result = TypeVar("Result")
 
@@ -85,21 +83,6 @@ class Combining(CombineFn):
 
     def __str__(self) -> str:
         return f"{type(self._given).__name__} of {self._label}"
-
-
-def counts(fn: Any) -> bool:
-    """Whether a combine function of Beam's counts elements."""
-    return type(fn) is CountCombineFn
-
-
-def adds_whole_numbers(fn: Any, values: Any) -> bool:
-    """Whether a combine function of Beam's adds up whole numbers.
-
-    Args:
-        fn: The function.
-        values: The coder of the values.
-    """
-    return isinstance(values, coders.VarIntCoder) and plain_function_of(fn) is sum
 
 
 def _unpickled(blob: bytes, label: str, coder: Any) -> Combining:

@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import attrs
-import cloudpickle
 
 from beamlike.model.coders import Coder
 from beamlike.runners.beam.sdk import coders, pickles
@@ -30,20 +29,6 @@ class BeamCoder(Coder):
 
     def __str__(self) -> str:
         return str(self.coder)
-
-
-class PickleCoder(Coder):
-    """Any values, as cloudpickle has them."""
-
-    def encode(self, value: Any) -> bytes:
-        blob: bytes = cloudpickle.dumps(value)
-        return blob
-
-    def decode(self, encoded: bytes) -> Any:
-        return cloudpickle.loads(encoded)
-
-    def __str__(self) -> str:
-        return "pickles"
 
 
 class Values(Enum):

@@ -5,7 +5,7 @@ is its bytes, by its coder, beside all that the machine remembers of it; its bou
 only tell it from others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from beamlike.machine.events import Bundle as Arrived
@@ -13,13 +13,13 @@ from beamlike.machine.events import Effect, Element, Event, OnEvent, Pane
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.bundle import Bundle, Retraction
+from beamlike.model.bundle import Retraction
 from beamlike.model.combine import CombineFn
 from beamlike.model.copies import own_copy
-from beamlike.model.graph import MAIN, Edge, Node, ParDoNode
+from beamlike.model.graph import Edge, Node, ParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
-from beamlike.runners.beam.elements import BundleDo
+from beamlike.runners.beam.elements import Repacking
 from beamlike.runners.beam.windows import ObjectWindow, ObjectWindows
 from beamlike.runtime.changes import strategy_words
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -121,31 +121,17 @@ def _shown(effect: Effect) -> Effect:
     return Pane(window, value, effect.timestamp, effect.info)
 
 
-class _Repacking(BundleDo):
-    """Elements with other values."""
-
-    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        return [(MAIN, bundle.with_values(self._repacked(bundle.values)))]
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        raise NotImplementedError
-
-
-class _WindowsInValues(_Repacking):
+def _windows_in_values(values: Sequence[Any]) -> list[Any]:
     """Pairs whose keys have the bytes of their windows, as `ObjectGrouping` takes them."""
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        return [(key, (encoded, value)) for (encoded, key), value in values]
+    return [(key, (encoded, value)) for (encoded, key), value in values]
 
 
-class _WindowsInKeys(_Repacking):
+def _windows_in_keys(values: Sequence[Any]) -> list[Any]:
     """What comes out of `ObjectGrouping` with the bytes of the windows in the keys."""
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        return [
-            Retraction(((encoded, key), value)) if retracts else ((encoded, key), value)
-            for key, (encoded, value, retracts) in values
-        ]
+    return [
+        Retraction(((encoded, key), value)) if retracts else ((encoded, key), value)
+        for key, (encoded, value, retracts) in values
+    ]
 
 
 def object_grouping(
@@ -166,7 +152,7 @@ def object_grouping(
         strategy: How elements are grouped.
         combine: How the values of a pane become one.
     """
-    before = add(ParDoNode(f"{label}/Windows", (source,), _WindowsInValues()))
+    before = add(ParDoNode(f"{label}/Windows", (source,), Repacking(_windows_in_values)))
     machine = ObjectGrouping(windows, strategy, combine)
     group = add(MachineNode(label, (Edge(before),), machine))
-    return add(ParDoNode(f"{label}/Panes", (Edge(group),), _WindowsInKeys()))
+    return add(ParDoNode(f"{label}/Panes", (Edge(group),), Repacking(_windows_in_keys)))

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from apache_beam.utils.timestamp import Duration, Timestamp
 
-from beamlike.runners.beam.sdk import DoFnSignature, pickler, windowed_value
+from beamlike.runners.beam.sdk import windowed_value
 from beamlike.runners.beam.windows import pane_from_beam, pane_to_beam
 
 
@@ -94,17 +94,6 @@ class Restrictions:
         if part is None:
             return None
         return attrs.evolve(rest, restriction=getattr(part, "restriction", part))
-
-
-def restrictions_of(pickled: bytes, *, is_drain: bool) -> Restrictions:
-    """The restrictions of a splittable function.
-
-    Args:
-        pickled: It and its arguments, by Beam's pickler.
-        is_drain: Whether parts end where they are.
-    """
-    fn, *_ = pickler.loads(pickled)
-    return Restrictions(DoFnSignature(fn), is_drain)
 
 
 def run_to_its_end(

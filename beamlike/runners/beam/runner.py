@@ -47,22 +47,16 @@ class BeamlikeOptions(PipelineOptions):  # type: ignore[misc]
             default="local",
             help="local and memory run the pipeline in this process; spark on Spark",
         )
-        parser.add_argument(
-            "--checkpoint",
-            default=None,
-            help="the folder that a stream on Spark restarts from",
-        )
-        parser.add_argument(
-            "--shards",
-            type=int,
-            default=None,
-            help="over how many groups Spark spreads the keys of a grouping",
-        )
-        parser.add_argument(
-            "--trigger_interval",
-            default=None,
-            help="how often a stream on Spark starts a micro-batch, such as '1 second'",
-        )
+        for name, value_type, says in (
+            ("checkpoint", str, "the folder that a stream on Spark restarts from"),
+            ("shards", int, "over how many groups Spark spreads the keys of a grouping"),
+            (
+                "trigger_interval",
+                str,
+                "how often a stream on Spark starts a micro-batch, such as '1 second'",
+            ),
+        ):
+            parser.add_argument(f"--{name}", type=value_type, help=says)
 
 
 def main_program_of(options: Any) -> MainProgram:

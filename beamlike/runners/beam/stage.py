@@ -5,7 +5,7 @@ from typing import Any
 
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
-from beamlike.model.graph import MAIN, RaisedFor
+from beamlike.model.graph import RaisedFor
 from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import pickler
@@ -129,8 +129,6 @@ class Untagged(BundleDo):
         return ((tag, Windowed(value, element.timestamp, element.windows, element.pane)),)
 
 
-class OneKey(BundleDo):
+def with_one_key(values: Sequence[Any]) -> list[Any]:
     """Elements as pairs that all have one key."""
-
-    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        return [(MAIN, bundle.with_values([((), value) for value in bundle.values]))]
+    return [((), value) for value in values]

@@ -12,12 +12,12 @@ from beamlike.errors import UnsupportedError
 from beamlike.model import sessions, triggers, windowfns
 from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.options import AccumulationMode, TimestampCombiner
-from beamlike.model.resolution import Span
+from beamlike.model.resolution import Span as Ticks
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, window_of
 from beamlike.runners.beam.sdk import Windowing, proto
 from beamlike.runners.beam.times import UNIT, timestamp_of
-from beamlike.runners.beam.windows import Windows, windows_of
+from beamlike.runners.beam.windows import Span, Windows, windows_of
 
 _COMBINERS: Final = {
     proto.OutputTime.END_OF_WINDOW: TimestampCombiner.END_OF_WINDOW,
@@ -26,8 +26,24 @@ _COMBINERS: Final = {
 }
 
 
+class _OfUsers:
+    """A window function of a user's own."""
+
+    resolution = UNIT
+    fn: Any
+    windows: Windows
+
+    def _assigned(self, timestamp: int, value: Any) -> Iterable[Span]:
+        """The bounds of the windows of an element, each once."""
+        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
+        return dict.fromkeys(map(self.windows.span, self.fn.assign(context)))
+
+    def __str__(self) -> str:
+        return type(self.fn).__name__
+
+
 @attrs.frozen
-class Assigned(windowfns.WindowFn):
+class Assigned(_OfUsers, windowfns.WindowFn):
     """Stands for a window function that has assigned the windows before: elements come in them.
 
     Args:
@@ -35,31 +51,22 @@ class Assigned(windowfns.WindowFn):
         windows: How its windows travel.
     """
 
-    resolution = UNIT
     fn: Any
     windows: Windows
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
-        assigned = self.fn.assign(context)
-        return tuple(dict.fromkeys(window_of(*self.windows.span(window)) for window in assigned))
-
-    def __str__(self) -> str:
-        return type(self.fn).__name__
+        return tuple(window_of(*span) for span in self._assigned(timestamp, value))
 
 
 @attrs.frozen
-class Merging(windowfns.MergingWindowFn):
+class Merging(_OfUsers, windowfns.MergingWindowFn):
     """A merging window function of a user's own."""
 
-    resolution = UNIT
     fn: Any
     windows: Windows
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
-        spans = map(self.windows.span, self.fn.assign(context))
-        return tuple(dict.fromkeys(IntervalWindow(*span) for span in spans))
+        return tuple(IntervalWindow(*span) for span in self._assigned(timestamp, value))
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[windowfns.Merge, ...]:
         merged: dict[Any, tuple[Any, ...]] = {}
@@ -80,13 +87,10 @@ class Merging(windowfns.MergingWindowFn):
             if sources != (into,)
         )
 
-    def __str__(self) -> str:
-        return type(self.fn).__name__
 
-
-def _span(duration: Any) -> Span:
+def _span(duration: Any) -> Ticks:
     """A length of time of Beam's. What is longer than all of time is as long."""
-    return Span(min(int(Duration.of(duration).micros), UNIT.end_of_time), UNIT)
+    return Ticks(min(int(Duration.of(duration).micros), UNIT.end_of_time), UNIT)
 
 
 def window_fn_of(fn: Any) -> windowfns.WindowFn:

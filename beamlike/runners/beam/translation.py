@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import attrs
+from apache_beam.transforms.combiners import CountCombineFn
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import Collect, CombineFn, Count, Sum
@@ -24,8 +25,8 @@ from beamlike.model.graph import (
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runners.beam.collections import CollectionTable
-from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.combines import Combining
+from beamlike.runners.beam.elements import ElementForm, Repacking
 from beamlike.runners.beam.frames import AsRows, read_node, sink_of
 from beamlike.runners.beam.keys import Keys, Values
 from beamlike.runners.beam.merging import object_grouping
@@ -35,13 +36,14 @@ from beamlike.runners.beam.sdk import (
     Urn,
     dofn_of,
     pickler,
+    plain_function_of,
     proto,
     side_inputs_of,
 )
 from beamlike.runners.beam.side_inputs import check_sides, side_strategy
 from beamlike.runners.beam.sources import ended, impulse, test_stream
 from beamlike.runners.beam.splittable import SplittableFn, Splitting
-from beamlike.runners.beam.stage import OneKey, Stage, Untagged
+from beamlike.runners.beam.stage import Stage, Untagged, with_one_key
 from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import check_known_by_bounds, check_same_windows
@@ -128,30 +130,26 @@ class Translation(CollectionTable):
 
     def _maker(self, transform: Any) -> Callable[[Any], None] | None:
         """What makes the nodes of a transform; None if its parts are looked at."""
-        match transform.spec.urn:
-            case Urn.IMPULSE:
-                return self._impulse
-            case Urn.TEST_STREAM:
-                return self._test_stream
-            case Urn.PAR_DO:
-                return self._pardo
-            case Urn.WINDOW:
-                return self._window
-            case Urn.FLATTEN:
-                return self._flatten
-            case Urn.GROUP_BY_KEY:
-                return self._group_by_key
-            case Urn.RESHUFFLE if not self._redistributes:
-                return self._reshuffle
-            case Ours.FROM_DATA_FRAME:
-                return self._from_data_frame
-            case Ours.WRITE_ROWS | Ours.UPSERT_INTO:
-                return self._write_rows
-            case Ours.STRATEGY_OPTIONS:
-                return self._strategy_options
-            case Urn.COMBINE_PER_KEY if len(transform.inputs) == 1:
-                return self._combine
-        return None
+        urn = transform.spec.urn
+        if (urn == Urn.RESHUFFLE and self._redistributes) or (
+            urn == Urn.COMBINE_PER_KEY and len(transform.inputs) > 1
+        ):
+            return None
+        makers: dict[str, Callable[[Any], None]] = {
+            Urn.IMPULSE: self._impulse,
+            Urn.TEST_STREAM: self._test_stream,
+            Urn.PAR_DO: self._pardo,
+            Urn.WINDOW: self._window,
+            Urn.FLATTEN: self._flatten,
+            Urn.GROUP_BY_KEY: self._group_by_key,
+            Urn.RESHUFFLE: self._reshuffle,
+            Urn.COMBINE_PER_KEY: self._combine,
+            Ours.FROM_DATA_FRAME: self._from_data_frame,
+            Ours.WRITE_ROWS: self._write_rows,
+            Ours.UPSERT_INTO: self._write_rows,
+            Ours.STRATEGY_OPTIONS: self._strategy_options,
+        }
+        return makers.get(urn)
 
     # -- primitives ------------------------------------------------------------------------------
 
@@ -203,10 +201,10 @@ class Translation(CollectionTable):
         (source,), label = transform.inputs.values(), transform.unique_name
         keys = self._keys(source)
         # What the graph computes in columns is computed there, with the same results.
-        if counts(fn):
+        if type(fn) is CountCombineFn:
             keys = attrs.evolve(keys, takes=Values.COUNTED)
             self._group(transform, Count(), keys, int)
-        elif adds_whole_numbers(fn, self._value_coder(source)):
+        elif plain_function_of(fn) is sum and self._has_whole_numbers(source):
             keys = attrs.evolve(keys, takes=Values.WHOLE)
             self._group(transform, Sum(), keys, int)
         else:
@@ -330,12 +328,14 @@ class Translation(CollectionTable):
             is_drain=self._is_drain,
             main=self._main,
         )
-        if step.splits and self._saves(signature):
+        if step.splits and signature.is_unbounded_per_element():  # what it leaves is saved
             self._splittable(step, transform, sides)
         elif signature.is_stateful_dofn():
             self._stateful(step, transform, sides)
         elif sides:
-            self._looking(step, transform, sides)
+            # A stage of its own, which later steps join.
+            stage = Stage(label, self._form(source, label), source)
+            self._add_step(step, stage, self._look(step, transform, sides, stage))
         else:
             self._add_step(step, *self._stage(source, label))
 
@@ -343,11 +343,6 @@ class Translation(CollectionTable):
         """The coder of the keys of a side input that is asked for values by key."""
         is_keyed = data.access_pattern == Urn.MULTIMAP
         return self._keys(collection).coder if is_keyed else None
-
-    def _looking(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
-        """A function with side inputs: a stage of its own, which later steps join."""
-        stage = Stage(step.label, self._form(step.source, step.label), step.source)
-        self._add_step(step, stage, self._look(step, transform, sides, stage))
 
     def _look(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]], do: Any) -> Node:
         """The node of a function that looks into side inputs, which are lists in their windows."""
@@ -360,7 +355,9 @@ class Translation(CollectionTable):
             check_sides(label, main, side, data)
             rules = side_strategy(main, side, data, all_at_once=not self.streams)
             name = f"{label}/Side {number}"
-            items = ParDoNode(f"{name}/Key", (self._edge(collection, label),), OneKey())
+            items = ParDoNode(
+                f"{name}/Key", (self._edge(collection, label),), Repacking(with_one_key)
+            )
             group = GroupNode(name, (Edge(self._add(items)),), rules, Collect())
             edges.append(Edge(self._add(group)))
             strategies.append(rules)
@@ -387,10 +384,6 @@ class Translation(CollectionTable):
         untagged = self._add(ParDoNode(f"{label}/Outputs", (Edge(node),), Untagged()))
         for collection, form in forms.items():
             self._comes_from(collection, Edge(untagged, collection), form)
-
-    def _saves(self, signature: Any) -> bool:
-        """Whether what a splittable function leaves is saved, and not done at once."""
-        return bool(signature.is_unbounded_per_element())
 
     def _splittable(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         """A node that saves what its function leaves."""

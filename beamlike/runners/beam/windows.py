@@ -27,7 +27,8 @@ Span = tuple[int, int]
 """The bounds of a window of the graph: its first instant, and the first one after it."""
 
 GLOBAL: Final[Span] = bounds(GLOBAL_WINDOWS[UNIT])
-_KEPT: Final = 100_000
+MOST_KNOWN: Final = 100_000
+"""How many windows or panes are known by what they are made of, before some are made anew."""
 _BY_BOUNDS: Final = frozenset(
     (
         beam_windows.GlobalWindows,
@@ -120,7 +121,7 @@ class BoundWindows(Windows):
         return _interval(start, end)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def _interval(start: int, end: int) -> Any:
     if (start, end) == GLOBAL:
         return beam_windows.GlobalWindow()
@@ -243,7 +244,9 @@ def windows_of(window_fn: Any) -> Windows:
     if owner in _BY_BOUNDS:
         first = beam_windows.WindowFn.AssignContext(timestamp_of(UNIT.earliest))
         early = {
-            it.end.micros: it for it in window_fn.assign(first) if it.start.micros < UNIT.earliest
+            window.end.micros: window
+            for window in window_fn.assign(first)
+            if window.start.micros < UNIT.earliest
         }
         return BoundWindows(owner.__name__, early)
     coder = window_fn.get_window_coder()
@@ -252,16 +255,11 @@ def windows_of(window_fn: Any) -> Windows:
     return ObjectWindows(coder)
 
 
-_TIMINGS: Final = {
-    Timing.EARLY: PaneInfoTiming.EARLY,
-    Timing.ON_TIME: PaneInfoTiming.ON_TIME,
-    Timing.LATE: PaneInfoTiming.LATE,
-    Timing.UNKNOWN: PaneInfoTiming.UNKNOWN,
-}
+_TIMINGS: Final = {timing: getattr(PaneInfoTiming, timing.name) for timing in Timing}
 _TIMINGS_BACK: Final = {theirs: ours for ours, theirs in _TIMINGS.items()}
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def pane_to_beam(pane: PaneInfo) -> Any:
     """A pane of the graph as one of Beam's."""
     if pane == NO_FIRING:
@@ -278,7 +276,7 @@ def pane_from_beam(pane: Any) -> PaneInfo:
     return _pane(*parts)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def _pane(
     is_first: bool, is_last: bool, timing: Any, index: int, nonspeculative_index: int
 ) -> PaneInfo:

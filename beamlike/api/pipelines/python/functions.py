@@ -3,23 +3,19 @@
 Source: Beam Python ``transforms.core.DoFn``.
 """
 
-from typing import Any, ClassVar, Final, Generic
+from typing import Any, ClassVar, Generic
 
 import attrs
 
 from beamlike.api import user_timers
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import ANY_SKEW, Param, TimerAsked
+from beamlike.api.pipelines.dofn import Param
 from beamlike.api.pipelines.python.reading import Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
 from beamlike.api.pipelines.variables import In, T
 
 __all__ = ["DoFn"]
-
-_TIMESTAMP: Final = Param("TimestampParam", Timestamp.of_millis)
-_WINDOW: Final = Param("WindowParam", of_model)
-_WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
 
 
 @attrs.frozen
@@ -63,31 +59,15 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     default.
     """
 
-    TimestampParam: ClassVar[Any] = _TIMESTAMP
-    WindowParam: ClassVar[Any] = _WINDOW
-    WindowedValueParam: ClassVar[Any] = _WINDOWED_VALUE
+    TimestampParam: ClassVar[Any] = Param("TimestampParam", Timestamp.of_millis)
+    WindowParam: ClassVar[Any] = Param("WindowParam", of_model)
+    WindowedValueParam: ClassVar[Any] = Param("WindowedValueParam", WindowedValue.of_model)
     FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam", Timestamp.of_millis)
+
+    _times: ClassVar[TimeArithmetic] = TimeArithmetic()
 
     allowed_timestamp_skew: Length | None = None
     """How far before its element an output may happen; None: at any time.
 
     Beam Java ``getAllowedTimestampSkew``. Beam Python has no such check.
     """
-
-    @staticmethod
-    def TimerParam(spec: Any) -> Any:
-        """A timer of the key and window, see `beamlike.api.user_timers.UserTimer`.
-
-        Instants are `Timestamp`, or numbers of seconds.
-
-        Args:
-            spec: Which one, a ``userstate.TimerSpec``.
-
-        Raises:
-            PipelineError: It is none.
-        """
-        return TimerAsked.of(spec, TimeArithmetic())
-
-    def skew_ms(self, label: str) -> int:
-        skew = self.allowed_timestamp_skew
-        return ANY_SKEW if skew is None else in_millis(skew, f"{label} allowed_timestamp_skew")

@@ -98,7 +98,7 @@ class ScioResult(ABC):
                 f'ScioMetrics.{name}("name")'
             )
         asked = MetricsFilter().with_name(metric.name.name)
-        results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.kind]
+        results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.query_key]
         return {result.key.step: result.committed for result in results}
 
 
