@@ -126,7 +126,7 @@ def added(module: str) -> list[str]:
     return [*_parts(module)[1]]
 
 
-def found(module: str, name: str) -> Any:
+def definition(module: str, name: str) -> Any:
     """What Beam defines there, as it is here.
 
     Raises:

@@ -134,11 +134,11 @@ class DoFnInvoker(Do):
         self.fn.setup()
 
     def start_bundle(self) -> None:
-        made: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
-        if made is not None:
+        output: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
+        if output is not None:
             raise EarlyOutputError(
-                f"{self.label!r}: start_bundle gave {made!r}, and nothing can come out before the "
-                "first element; yield it from process or from finish_bundle"
+                f"{self.label!r}: start_bundle gave {output!r}, and nothing can come out before "
+                "the first element; yield it from process or from finish_bundle"
             )
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
@@ -234,19 +234,19 @@ class DoFnInvoker(Do):
         self, bundle: Bundle, places: Sequence[int], answers: Sequence[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
-        if all(issubclass(kind, Timestamped) for kind in set(map(type, answers))):
+        if all(issubclass(cls, Timestamped) for cls in set(map(type, answers))):
             of_each = bundle.at(places, [answer.value for answer in answers])
             moved = [answer.millis for answer in answers]
             if all(map(ge, moved, [timestamp - self.skew for timestamp in of_each.timestamps])):
                 return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]
-        found: dict[str, Bundle] = {}
+        by_tag: dict[str, Bundle] = {}
         for place, answer in zip(places, answers, strict=True):
             try:
                 tag, output = self._output(answer, bundle[place])
             except USER_RAISED as cause:
                 raise RaisedFor(bundle[place]) from cause
-            found.setdefault(tag, Bundle()).append(output)
-        return found.items()
+            by_tag.setdefault(tag, Bundle()).append(output)
+        return by_tag.items()
 
     def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
         for kept in self.fn.finish_bundle() or ():

@@ -240,9 +240,9 @@ class WithTimestamps(PTransform[Any, Any]):
         self.skew = duration_ms(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
 
     @staticmethod
-    def read(at: Any) -> Any:
+    def read(instant: Any) -> Any:
         """An answer of the function as an instant of the core."""
-        return at
+        return instant
 
     def default_label(self) -> str:
         return f"WithTimestamps({function_label(self.fn)})"

@@ -282,6 +282,8 @@ class _IfEmpty(DoFn[None, Any]):
     def __init__(self, fn: Any) -> None:
         self.fn = fn
 
-    def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
-        if not found:
+    def process(
+        self, element: None, present: list[Any], *args: Any, **kwargs: Any
+    ) -> Iterable[Any]:
+        if not present:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))

@@ -198,9 +198,9 @@ def run_on_spark(
     wanted = sorted(edge.node.label for edge in kept.wanted) if kept is not None else []
     is_over = writes and kept is not None and not wanted and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:
-        own = {} if options.shards is None else {"shards": options.groups}
+        shards = {} if options.shards is None else {"shards": options.groups}
         scripted = Scripted(nodes, outputs, kept)
-        (run,) = run_pipelines_on_spark([scripted], spark, **own)
+        (run,) = run_pipelines_on_spark([scripted], spark, **shards)
         return PipelineResult(run)
     if wanted:
         raise PipelineError(f"keep cannot keep what comes out of {wanted[0]!r}: {_WRITTEN}")
@@ -213,8 +213,8 @@ def run_on_spark(
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
         with as_raised():
-            found = run_bounded(spark, layers, sinks, shards=options.groups)
-        return PipelineResult(_without_outputs(found, layers.nodes))
+            report = run_bounded(spark, layers, sinks, shards=options.groups)
+        return PipelineResult(_without_outputs(report, layers.nodes))
     if not sinks and not writes:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "

@@ -86,15 +86,15 @@ class PipelineOptions:
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
         """Declare options, by ``parser.add_argument``."""
 
-    def view_as(self, kind: type[Options]) -> Options:
+    def view_as(self, cls: type[Options]) -> Options:
         """The options that a class declares, of the same values. What is set there is set here.
 
         Raises:
             PipelineError: It is no class of options.
         """
-        if not isinstance(kind, type) or not issubclass(kind, PipelineOptions):
-            raise PipelineError(f"view_as needs a class of PipelineOptions, got {kind!r}")
-        view = object.__new__(kind)
+        if not isinstance(cls, type) or not issubclass(cls, PipelineOptions):
+            raise PipelineError(f"view_as needs a class of PipelineOptions, got {cls!r}")
+        view = object.__new__(cls)
         view._see(self._flags, self._values)
         return view
 

@@ -146,14 +146,14 @@ class Pipeline(PipelineRoot):
         It makes collections of the class of the first that it is given.
         """
         nodes, sinks = len(self.nodes), len(self.sinks)
-        made_of = next(map(type, collections_in(inputs)), self._collections)
+        collections = next(map(type, collections_in(inputs)), self._collections)
         try:
-            with self.tree.applying(transform), self.making(made_of):
-                made = transform.expand(inputs)
-                kind = transform.output_type(inputs)
-                if isinstance(made, PCollection) and kind is not Any:
-                    made.declared_type = kind
-                return made
+            with self.tree.applying(transform), self.making(collections):
+                output = transform.expand(inputs)
+                output_type = transform.output_type(inputs)
+                if isinstance(output, PCollection) and output_type is not Any:
+                    output.declared_type = output_type
+                return output
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
             raise
@@ -397,8 +397,8 @@ def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCol
     return cls(collection.pipeline, collection.edge, windowing, collection.is_bounded)
 
 
-def as_class(collection: PCollection[Any], kind: type[C]) -> C:
+def as_class(collection: PCollection[Any], cls: type[C]) -> C:
     """The same collection as one of another class."""
-    it = kind(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
-    it.declared_type = collection.declared_type
-    return it
+    same = cls(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
+    same.declared_type = collection.declared_type
+    return same

@@ -76,13 +76,13 @@ class StatefulDoFnInvoker(StatefulFn):
     def _asked_by(self, name: str) -> Mapping[str, Param]:
         method = getattr(self.fn, name)
         asked = asked_by(method)
-        wrong = [(at, it) for at, it in asked.items() if it.name not in _OF_CALLBACKS]
-        if wrong:
-            (at, it), *_ = wrong
-            raise PipelineError(
-                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, "
-                "and is called without an element; keep what it needs in a state"
-            )
+        for parameter, param in asked.items():
+            if param.name not in _OF_CALLBACKS:
+                raise PipelineError(
+                    f"{self.label!r}: {stable_repr(method)} asks for {param!r} in its parameter "
+                    f"{parameter!r}, and is called without an element; keep what it needs in a "
+                    "state"
+                )
         return asked
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,12 +173,11 @@ class StatefulDoFnInvoker(StatefulFn):
         if isinstance(asked, TimerAsked):
             assert asked.shown is not None, "it says how its users see it"
             return asked.shown(states.timer(asked.spec))
-        if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
-            if timer is None:
-                return None
-            if asked.name == "DynamicTimerTagParam":
-                return timer.tag
-            return timer.at if asked.shown is None else asked.shown(timer.at)
+        if asked.name == "DynamicTimerTagParam":
+            return None if timer is None else timer.tag
+        if asked.name == "FireTimestampParam":
+            shown = asked.shown or (lambda instant: instant)
+            return None if timer is None else shown(timer.at)
         return read(asked, element)
 
     # -- its life --------------------------------------------------------------------------------
@@ -228,11 +227,11 @@ def stateful_outputs(
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
     check_states(pcoll)
-    kind = pcoll.declared_type
-    if kind in (int, float, str, bytes, bool):
+    declared = pcoll.declared_type
+    if declared in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
-            f"pairs. They are of type {kind.__name__}; make pairs before it, for example with "
+            f"pairs. They are of type {declared.__name__}; make pairs before it, for example with "
             "WithKeys(...) or Map(lambda x: (key, x))"
         )
     if views:

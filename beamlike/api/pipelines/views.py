@@ -173,15 +173,15 @@ class AsDict(_PairsSideInput[T]):
     """The pairs of a collection in a window as a mapping; of several values of a key, any."""
 
     def build_view(self, items: list[Any], label: str) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        values: dict[Any, Any] = {}
         for key, value in self._pairs(items, label):
-            if self.demands and key in found:
+            if self.demands and key in values:
                 raise PipelineError(
-                    f"{label!r}: Duplicate values for {key!r} in {self.name}: {found[key]!r} "
+                    f"{label!r}: Duplicate values for {key!r} in {self.name}: {values[key]!r} "
                     f"and {value!r}; combine them with CombinePerKey(...), or use AsMultiMap(...)"
                 )
-            found[key] = value
-        return found
+            values[key] = value
+        return values
 
 
 class _Lists(dict[Any, list[Any]]):

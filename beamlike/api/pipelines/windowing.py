@@ -157,8 +157,8 @@ class Flatten(PTransform[Any, Any]):
         self.pipeline = pipeline
 
     def output_type(self, pcolls: Any) -> Any:
-        kinds = [declared_type(pcoll) for pcoll in pcolls]
-        return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
+        types = [declared_type(pcoll) for pcoll in pcolls]
+        return types[0] if types and all(declared == types[0] for declared in types) else Any
 
     def __ror__(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(pcolls)

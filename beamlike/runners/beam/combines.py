@@ -25,11 +25,11 @@ class Combining(CombineFn):
     """
 
     def __init__(self, fn: Any, label: str, coder: Any = None) -> None:
-        self._given, self._label, self._coder = fn, label, coder
+        self._user_fn, self._label, self._coder = fn, label, coder
         self._is_set_up = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (pickler.dumps(self._given), self._label, self._coder)
+        return _unpickled, (pickler.dumps(self._user_fn), self._label, self._coder)
 
     @property
     def _fn(self) -> Any:
@@ -37,8 +37,8 @@ class Combining(CombineFn):
             self._is_set_up = True
             self._sampler = Sampler()
             self._state = self._sampler.state(self._label)
-            self._given.setup()
-        return self._given
+            self._user_fn.setup()
+        return self._user_fn
 
     def _counted(self, call: Callable[[Any], Result]) -> Result:
         """What a call of the function answers. What it counts belongs to this transform."""
@@ -51,7 +51,7 @@ class Combining(CombineFn):
     def teardown(self) -> None:
         if self._is_set_up:
             self._is_set_up = False
-            self._given.teardown()
+            self._user_fn.teardown()
 
     def create(self) -> Any:
         return None
@@ -82,7 +82,7 @@ class Combining(CombineFn):
         return self._counted(extracted)
 
     def __str__(self) -> str:
-        return f"{type(self._given).__name__} of {self._label}"
+        return f"{type(self._user_fn).__name__} of {self._label}"
 
 
 def _unpickled(blob: bytes, label: str, coder: Any) -> Combining:

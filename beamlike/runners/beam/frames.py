@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import apache_beam as beam
+import attrs
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Bundle, Retraction
 from beamlike.model.graph import MAIN, Edge, ReadNode
-from beamlike.model.panes import Timing
 from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
@@ -27,16 +27,8 @@ _OF_PANES: Final = (
 def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     """The source that reads a DataFrame."""
     from beamlike.hosts.spark.graph.frames import Frame
-    from beamlike.machine.input_clocks import SourceClock
 
-    clock = SourceClock(
-        transform.delay_ms,
-        transform.idle_ms,
-        transform.idle,
-        transform.ahead_ms,
-        max_jump=transform.jump_ms,
-    )
-    frame = Frame(transform.rows, transform.timestamp, clock)
+    frame = Frame(transform.rows, transform.timestamp, transform.clock)
     return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
 
 
@@ -84,13 +76,7 @@ class AsRows(BundleDo):
             **named,
             "window": bounds,
             "timestamp": _plain(windowed.timestamp) if bounds["end"] is not None else None,
-            "pane": {
-                "timing": (pane.timing if pane is not None else Timing.UNKNOWN).value,
-                "index": pane.index,
-                "nonspeculative_index": pane.nonspeculative_index,
-                "is_first": pane.is_first,
-                "is_last": pane.is_last,
-            },
+            "pane": {**attrs.asdict(pane), "timing": pane.timing.value},
             **({RETRACTION: is_retraction} if self._retracts else {}),
         }
 

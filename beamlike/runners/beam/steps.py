@@ -252,7 +252,7 @@ def opened(
     if outputs is None:
         outputs = {name: OutputStep(sampler, name) for name in wanted}
     consumers: dict[str, list[Any]] = {name: [out] for name, out in outputs.items()}
-    deferred, sides, found = ExecutionContext(), list[SideInputStep](), list[Any]()
+    deferred, sides, ordered = ExecutionContext(), list[SideInputStep](), list[Any]()
     first: Any = None
     for step in reversed(steps):
         if step.assigns is not None:
@@ -268,16 +268,16 @@ def opened(
         ]
         operation.setup()
         sampler.add(step.label, operation.metrics_container)
-        found.append(operation)
+        ordered.append(operation)
         first = operation
         if step.splits and not step.saves_the_rest:
             first = _ToItsEnd(step, sampler, operation, deferred)
         consumers.setdefault(step.source, []).insert(0, first)
-    found.reverse()
+    ordered.reverse()
     held = {name: out.elements for name, out in outputs.items()}
     entering = consumers.get(source, [])
     entry = operations.ConsumerSet.create(sampler.counters, source, 0, entering, None, {}, None)
-    return Opened(entry, first, found, sides, held, deferred)
+    return Opened(entry, first, ordered, sides, held, deferred)
 
 
 def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[SideInputStep], Any]:

@@ -31,5 +31,5 @@ class WithTimestamps(elements.WithTimestamps):
         super().__init__(fn, skew)
 
     @staticmethod
-    def read(at: Any) -> Timestamp:
-        return moment(at, "timestamp")
+    def read(instant: Any) -> Timestamp:
+        return moment(instant, "timestamp")

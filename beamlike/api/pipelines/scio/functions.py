@@ -154,8 +154,8 @@ class FailOnEmpty(DoFn[Any, Any]):
         window: Window = DoFn.WindowParam,
         pane: PaneInfo = DoFn.PaneInfoParam,
     ) -> Iterable[Any]:
-        key, found = element if self.keyed else (None, element)
-        if not found:
+        key, values = element if self.keyed else (None, element)
+        if not values:
             of_key = f"key {key!r} in " if self.keyed else ""
             raise TransformError(
                 self.label,
@@ -164,7 +164,7 @@ class FailOnEmpty(DoFn[Any, Any]):
                 'WindowOptions(on_time_behavior="fire_if_non_empty"),',
                 f"{of_key}window {window}, pane {pane.index} ({pane.timing.value})",
             )
-        return [(key, found[0]) if self.keyed else found[0]]
+        return [(key, values[0]) if self.keyed else values[0]]
 
 
 class Catching(DoFn[Any, Any]):
