@@ -105,12 +105,7 @@ def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
 
 
 def place_of(module: str, name: str) -> tuple[str, str] | None:
-    """The module and the name there of what Beam defines; None: it is not here.
-
-    Args:
-        module: Where Beam defines it, without ``apache_beam.``.
-        name: The name there.
-    """
+    """The module and the name there of what Beam defines; None: it is not here."""
     modules, renamed = _parts(module)
     if name in renamed:
         place, _, attribute = renamed[name].partition(":")
@@ -127,11 +122,7 @@ def added(module: str) -> list[str]:
 
 
 def definition(module: str, name: str) -> Any:
-    """What Beam defines there, as it is here.
-
-    Raises:
-        LookupError: It is not here.
-    """
+    """What Beam defines there, as it is here."""
     place = place_of(module, name)
     if place is None:
         raise LookupError(name)

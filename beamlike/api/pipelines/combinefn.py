@@ -141,11 +141,7 @@ class _OfAll(model.Collect):
 
 
 def of_nothing(fn: model.CombineFn) -> Any:
-    """What a combine function makes of no elements, where there are none.
-
-    Raises:
-        ValueError: A function of the user's knows no answer, with what to write.
-    """
+    """What a combine function makes of no elements, where there are none."""
     if not isinstance(fn, Stepwise | _OfAll):
         return fn.extract(fn.create())
     try:
@@ -167,9 +163,6 @@ def combine_fn(
         owner: The transform that was given it, for messages.
         args: Given to each call, if it is not of beamlike's shape.
         kwargs: Likewise.
-
-    Raises:
-        PipelineError: It is neither, or has arguments that it cannot be given.
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(fn, type) and not _is_plain(fn):

@@ -83,10 +83,6 @@ class DoFnInvoker(Do):
         tags: The outputs that have names; None if any name will do.
         instead: What comes out for an element that the function raised for, in place of all that it
             made of that; None if it is a failure.
-
-    Raises:
-        PipelineError: The function asks for what there is not, such as a state.
-        TimeError: The allowed skew of the function cannot be read.
     """
 
     def __init__(

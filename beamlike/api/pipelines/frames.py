@@ -34,11 +34,6 @@ def clock_of_rows(
     Args:
         durations: ``watermark``, ``idle_after``, ``max_ahead`` and ``max_jump``.
         in_ms: Reads one of them under its name, in milliseconds.
-
-    Raises:
-        PipelineError: It is not a DataFrame, a stream has no event time or watermark, or the
-            arguments do not go together.
-        TimeError: A duration cannot be read.
     """
     if not hasattr(rows, "isStreaming"):
         raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
@@ -57,11 +52,7 @@ def clock_of_rows(
 
 
 def check_writer(write: Any) -> None:
-    """Refuse what cannot be called with the rows of a micro-batch and its number.
-
-    Raises:
-        PipelineError: With what to write.
-    """
+    """Refuse what cannot be called with the rows of a micro-batch and its number."""
     if not callable(write):
         raise PipelineError(
             f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "

@@ -50,9 +50,6 @@ def check_defaults(pcoll: PCollection[Any], written: str) -> None:
 
     Args:
         written: The transform as the user writes it.
-
-    Raises:
-        PipelineError: The collection is not in the global window.
     """
     if not pcoll.is_bounded and pcoll.windowing.trigger != DefaultTrigger():
         # As Beam: it is logged and not refused.
@@ -170,15 +167,7 @@ class CombinePerKey(_Combining[R]):
 
 
 def check_fanout(fanout: Any, method: str) -> None:
-    """Refuse what is not a fanout.
-
-    Args:
-        fanout: What a user gave.
-        method: The method that it was given to. The fanout of hot keys may be a function.
-
-    Raises:
-        PipelineError: It is not a number of 1 or more and not such a function.
-    """
+    """Refuse what is not a fanout."""
     number = isinstance(fanout, int) and not isinstance(fanout, bool) and fanout >= 1
     if not number and not (callable(fanout) and method == "with_hot_key_fanout"):
         raise PipelineError(f"{method} needs a number of 1 or more, got {fanout!r}; leave it out")

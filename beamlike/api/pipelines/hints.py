@@ -42,12 +42,7 @@ _COLUMNS: Final = (int, float, str)
 
 
 def _output_type(types: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """The one type that is declared.
-
-    Raises:
-        PipelineTypeError: It is a value and not a type.
-        UnsupportedError: There are several, of outputs besides.
-    """
+    """The one type that is declared."""
     if len(types) != 1 or named:
         raise needs_beams_sdk("with_output_types of more than the elements")
     if isinstance(types[0], int | float | bytes | list | tuple | set | dict):

@@ -167,16 +167,6 @@ def run_on_spark(
         writes: Whether functions of it write, to files.
         kept: The outputs that the result keeps, nothing if it writes; None: all, also where it
             writes: it is a test's.
-
-    Raises:
-        TransformError: A function of the user's raised, while a script was played.
-        PipelineError: A stream has no checkpoint, or the pipeline over it writes nothing; or there
-            is no stream, and an option is only for streams; or an output is to be kept where none
-            comes to the driver.
-        StateError: The checkpoint is that of another pipeline.
-        UnsupportedError: A script of a stream stands beside DataFrames.
-        WindowingError: ``shards`` is no whole number of 1 or more.
-        TimeError: ``wake_every`` cannot be read.
     """
     needs("the Spark host", "spark")
     from pyspark.sql import SparkSession

@@ -176,11 +176,7 @@ _HOSTS: Final[dict[str, Host]] = {
 
 
 def host_of(runner: Any) -> Host | None:
-    """The host that a runner of Beam stands for, by its name or by itself; None: none is set.
-
-    Raises:
-        PipelineError: There is none, with what to write.
-    """
+    """The host that a runner of Beam stands for, by its name or by itself; None: none is set."""
     if runner is None:
         return None
     host: Host | None = getattr(runner, "host", None)  # of a runner, or of a class of them
@@ -196,11 +192,7 @@ def host_of(runner: Any) -> Host | None:
 
 
 def host_of_environment() -> Host | None:
-    """The host that `HOST_VARIABLE` names, whatever runner a pipeline names; None: it is not set.
-
-    Raises:
-        PipelineError: There is no such host.
-    """
+    """The host that `HOST_VARIABLE` names, whatever runner a pipeline names; None: none is set."""
     name = os.environ.get(HOST_VARIABLE)
     if name and name not in get_args(Host):
         raise PipelineError(

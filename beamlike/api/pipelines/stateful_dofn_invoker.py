@@ -38,11 +38,6 @@ class StatefulDoFnInvoker(StatefulFn):
             `DoFnInvoker` has it.
         instead: What comes out for an element that ``process`` raised for, of the element and of
             what was raised; None if that is a failure.
-
-    Raises:
-        PipelineError: States and timers do not go together, or a method asks for what it cannot be
-            given.
-        TimeError: The allowed skew of the function cannot be read.
     """
 
     def __init__(
@@ -160,14 +155,7 @@ class StatefulDoFnInvoker(StatefulFn):
     def argument(
         self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
     ) -> Any:
-        """What a parameter asks for.
-
-        Args:
-            asked: The parameter.
-            states: The states and timers.
-            element: The element; for callbacks one without a value that happens when they do.
-            timer: The timer that calls back, if one does.
-        """
+        """What a parameter asks for."""
         if isinstance(asked, StateAsked):
             return states.state(asked.spec)
         if isinstance(asked, TimerAsked):
@@ -219,11 +207,7 @@ def stateful_outputs(
     drops_failures: bool,
     max_failures: float,
 ) -> PCollection[Any]:
-    """The collection of everything that a function with states and timers answers without a tag.
-
-    Raises:
-        PipelineError: The windows merge, or the elements are no pairs.
-    """
+    """The collection of everything that a function with states and timers answers without a tag."""
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
     check_states(pcoll)

@@ -46,11 +46,7 @@ def collections_in(inputs: Any) -> Iterator[Any]:
 
 
 def pipelines_of(inputs: Any, label: str) -> Iterator[Any]:
-    """The pipelines to which belongs what the transform of this label was given.
-
-    Raises:
-        PipelineError: Something of it belongs to none.
-    """
+    """The pipelines to which belongs what the transform of this label was given."""
     if isinstance(inputs, PipelineRoot):
         yield inputs
     elif isinstance(inputs, Elements):
@@ -216,12 +212,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
 
 
 def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
-    """Apply a transform to a collection, to several, or to a pipeline.
-
-    Raises:
-        PipelineError: It is no transform, nothing is given, or what is given belongs to several
-            pipelines.
-    """
+    """Apply a transform to a collection, to several, or to a pipeline."""
     if not isinstance(transform, PTransform):
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
         raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
@@ -307,9 +298,6 @@ class TransformTree:
         """Take the name of a transform, and hold it while the transform is applied.
 
         A transform that cannot be applied leaves nothing behind, also no name.
-
-        Raises:
-            LabelTakenError: Another transform has the name.
         """
         label = str(transform.label)
         full = self._full(label)

@@ -74,19 +74,11 @@ class AsSideInput(ABC, Generic[T]):
 
     @abstractmethod
     def build_view(self, items: list[Any], label: str) -> Any:
-        """What a function is given for the items of a pane.
-
-        Args:
-            label: The transform that looks, for messages.
-        """
+        """What a function is given for the items of a pane."""
 
 
 def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str) -> None:
-    """Refuse a collection that a function would be given as it is, and not what is in it.
-
-    Raises:
-        PipelineError: With what to write.
-    """
+    """Refuse a collection that a function would be given as it is, and not what is in it."""
     for argument in (*args, *kwargs.values()):
         if isinstance(argument, PCollection):
             raise PipelineError(
@@ -246,10 +238,6 @@ def with_side_inputs(
         do: The function.
         label: The full name of the transform.
         is_bounded: Whether the function ends for each element.
-
-    Raises:
-        PipelineError: A view belongs to another pipeline; its windows merge; or it has windows
-            and the collection has none.
     """
     panes = [
         (main, view.pcoll) | f"View{number}" >> FunctionTransform(_side_input_panes, view)

@@ -92,20 +92,11 @@ class WindowInto(PTransform[Any, Any]):
     def starting_from(
         self, before: WindowingStrategy, label: str
     ) -> tuple[WindowingStrategy, StrategyParts]:
-        """The strategy that the parts change, and the parts.
-
-        Args:
-            before: That of the collection before.
-            label: The full name of the transform, for messages.
-        """
+        """The strategy that the parts change, and the parts."""
         return before, self.parts
 
     def _warn_of_lateness(self, before: int, label: str) -> None:
-        """Warn of an allowed lateness that is shorter than the one before (ms).
-
-        Raises:
-            TimeError: It cannot be read.
-        """
+        """Warn of an allowed lateness that is shorter than the one before (ms)."""
         lateness = self.parts.get("allowed_lateness")
         if lateness is None or duration_ms(lateness, "allowed_lateness") >= before:
             return

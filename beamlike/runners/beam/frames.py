@@ -117,13 +117,7 @@ def with_retraction(schema: str, *, retracts: bool) -> str:
 def sink_of(
     label: str, transform: WriteRows | UpsertInto, edge: Edge, *, retracts: bool = False
 ) -> Any:
-    """Where the rows of a transform go.
-
-    Args:
-        label: Its full name.
-        edge: What brings them, made by `AsRows`.
-        retracts: Whether rows say if they withdraw an earlier one.
-    """
+    """Where the rows of a transform go."""
     from beamlike.hosts.spark.graph.running import Sink
 
     if isinstance(transform, WriteRows):

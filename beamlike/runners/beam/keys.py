@@ -64,9 +64,6 @@ class Keys:
         """The keys of a collection of pairs.
 
         Beam has made sure that equal keys have equal bytes, unless its options let it.
-
-        Args:
-            coder: That of the pairs.
         """
         if not coder.is_kv_coder():
             return cls(coders.FastPrimitivesCoder())

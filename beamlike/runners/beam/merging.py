@@ -58,11 +58,7 @@ class ObjectGrouping:
     def step(
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state of a key, and say what comes out.
-
-        Raises:
-            UserFunctionError: A function of the user's raised.
-        """
+        """Take one event to the next state of a key, and say what comes out."""
         if isinstance(event, Arrived):
             event = Arrived(tuple(map(self._with_window, event.elements)))
         after, effects = self._grouping.step(self._opened(state), event, on_event)
@@ -142,16 +138,7 @@ def object_grouping(
     strategy: WindowingStrategy,
     combine: CombineFn,
 ) -> Node:
-    """The last node of a grouping whose windows merge, and are more than bounds.
-
-    Args:
-        add: Makes a node one of the pipeline.
-        label: The transform.
-        source: The pairs, whose keys have the bytes of their windows.
-        windows: How the windows travel.
-        strategy: How elements are grouped.
-        combine: How the values of a pane become one.
-    """
+    """The last node of a grouping whose windows merge, and are more than bounds."""
     before = add(ParDoNode(f"{label}/Windows", (source,), Repacking(_windows_in_values)))
     machine = ObjectGrouping(windows, strategy, combine)
     group = add(MachineNode(label, (Edge(before),), machine))

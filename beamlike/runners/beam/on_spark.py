@@ -79,15 +79,7 @@ class SparkSettings:
         return {"processingTime": interval}
 
     def refuse(self, why: str, *names: str) -> None:
-        """Refuse options that have no effect.
-
-        Args:
-            why: What they are for, and what the pipeline is, or what to do.
-            names: The options.
-
-        Raises:
-            PipelineError: One of them is given.
-        """
+        """Refuse options that have no effect."""
         for name in names:
             value = getattr(self, name)
             if value is not None:
@@ -103,11 +95,6 @@ def run_on_spark(
         translated: Makes its nodes; the argument says whether its sources end where they are.
         settings: How it runs.
         is_drain: Whether they do from the beginning.
-
-    Raises:
-        PipelineError: An option has no effect on such a pipeline, or a value that it cannot have.
-        StateError: The checkpoint is that of another pipeline.
-        Exception: What a user's function raised.
     """
     needs("the host spark", "spark")
     from pyspark.sql import SparkSession

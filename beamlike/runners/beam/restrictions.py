@@ -72,12 +72,7 @@ class Restrictions:
     is_drain: bool
 
     def parts(self, windowed: Any, sides: Sequence[Sequence[Any]] = ()) -> Iterator[Rest]:
-        """The parts of an element before anything of it is done.
-
-        Args:
-            windowed: The element.
-            sides: The contents of its side inputs.
-        """
+        """The parts of an element before anything of it is done."""
         provider = self.signature.get_restriction_provider()
         estimators = self.signature.get_watermark_estimator_provider()
         value, pane = windowed.value, pane_from_beam(windowed.pane_info)

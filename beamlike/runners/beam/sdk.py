@@ -211,11 +211,7 @@ def plain_function_of(fn: Any) -> Any:
 
 
 def dofn_of(payload: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, Any]]:
-    """The ``DoFn`` of a ParDo, with the arguments of its methods.
-
-    Args:
-        payload: The ``ParDoPayload``.
-    """
+    """The ``DoFn`` of a ParDo, with the arguments of its methods."""
     fn, args, kwargs, *_ = pickler.loads(
         DoFnInfo.from_runner_api(payload.do_fn, None).serialized_dofn_data()
     )

@@ -52,12 +52,7 @@ class SideWindows(MappingWindowFn):
 
 
 def check_sides(label: str, main: Strategy, side: Strategy, data: Any) -> None:
-    """Refuse a side input that cannot be looked into.
-
-    Raises:
-        UnsupportedError: Its elements are asked for in a way that is not known, or its own mapping
-            of windows takes windows that are objects.
-    """
+    """Refuse a side input that cannot be looked into."""
     if data.access_pattern not in (Urn.ITERABLE, Urn.MULTIMAP):
         raise UnsupportedError(
             f"{label!r} looks into a side input by {data.access_pattern}, which BeamlikeRunner "

@@ -51,11 +51,7 @@ _SPECS: Final[Sequence[tuple[Any, Callable[[str, Coder], state_specs.StateSpec]]
 
 
 def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
-    """A state of Beam's as one of the graph.
-
-    Raises:
-        UnsupportedError: It is of a type that is not known.
-    """
+    """A state of Beam's as one of the graph."""
     if isinstance(spec, userstate.CombiningValueStateSpec):
         # The spec may be an attribute of a class: its function is shared by all that use it.
         fn = Combining(deepcopy(spec.combine_fn), f"{label}, {spec.name}")

@@ -109,15 +109,7 @@ def window_fn_of(fn: Any) -> windowfns.WindowFn:
 
 
 def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
-    """A trigger of Beam's, as its proto has it, as one of the graph.
-
-    Args:
-        trigger: The proto.
-        label: The transform that windows the collection, for messages.
-
-    Raises:
-        UnsupportedError: It is not known.
-    """
+    """A trigger of Beam's, as its proto has it, as one of the graph."""
 
     def all_of(parts: Iterable[Any]) -> list[triggers.Trigger]:
         return [trigger_of(part, label) for part in parts]
@@ -201,16 +193,7 @@ class Strategy:
 
 
 def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
-    """The windowing that a proto says.
-
-    Args:
-        strategy: The ``WindowingStrategy`` of Beam's proto.
-        context: The ``PipelineContext`` that it is in.
-        label: A transform that has it, for messages.
-
-    Raises:
-        UnsupportedError: A part of it is not known.
-    """
+    """The windowing that a proto says."""
     beam = Windowing.from_runner_api(strategy, context)
     combiner = _COMBINERS.get(strategy.output_time)
     if combiner is None:
@@ -229,9 +212,6 @@ def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
 def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
     """Refuse to put collections together whose windows are of different classes.
 
-    Raises:
-        UnsupportedError: Only one has windows of a user's own class, or their coders differ.
-
     Source: Beam Java, ``Flatten.PCollections``.
     """
     are_objects = first.windows.carries_object or second.windows.carries_object
@@ -244,11 +224,7 @@ def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
 
 
 def check_known_by_bounds(label: str, strategy: Strategy) -> None:
-    """Refuse rows that are known by the bounds of windows which are more than that.
-
-    Raises:
-        UnsupportedError: The windows are of a user's own class.
-    """
+    """Refuse rows that are known by the bounds of windows which are more than that."""
     if not strategy.windows.are_bounds:
         raise UnsupportedError(
             f"{label!r} keeps a row for each key and window, and the windows of "

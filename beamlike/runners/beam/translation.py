@@ -232,11 +232,7 @@ class Translation(CollectionTable):
     # -- beamlike's own ---------------------------------------------------------------------------
 
     def _ours(self, transform: Any) -> Any:
-        """The transform itself, which is more than its proto.
-
-        Raises:
-            UnsupportedError: The pipeline comes as a proto alone.
-        """
+        """The transform itself, which is more than its proto."""
         ours = self._transforms.get(transform.unique_name)
         if ours is None:
             raise UnsupportedError(
@@ -269,13 +265,7 @@ class Translation(CollectionTable):
         return collection in self._retracting
 
     def rows(self, collection: str, label: str, *, with_panes: bool = False) -> Edge:
-        """What brings the elements of a collection as values that rows are made of.
-
-        Args:
-            collection: Its name in the proto.
-            label: The transform that takes them.
-            with_panes: Whether a row has the window, the time and the pane of its element, too.
-        """
+        """What brings the elements of a collection as values that rows are made of."""
         takes = self._form(collection, label)
         as_rows = AsRows(label, takes, with_panes=with_panes, retracts=self.retracts(collection))
         edge = self._edge(collection, label)

@@ -58,11 +58,7 @@ def in_millis(value: Any, argument: str) -> int:
 
 
 def length(value: Any, argument: str) -> Duration:
-    """A duration of the caller's as `Duration`; a negative one too.
-
-    Raises:
-        TimeError: It is not a whole number of milliseconds, or no duration.
-    """
+    """A duration of the caller's as `Duration`; a negative one too."""
     if isinstance(value, timedelta):
         read = Duration(micros=value // timedelta(microseconds=1))
     else:

@@ -153,10 +153,6 @@ def model_of(window: Any, owner: str) -> windows.Window:
     Args:
         window: A window of either.
         owner: What it comes from, for the message.
-
-    Raises:
-        WindowingError: It is of another class: only the bounds of a window are kept.
-        WindowError: It ends before it starts.
     """
     if type(window) is IntervalWindow:
         # A window of the global one's end or later would never come out.
@@ -250,11 +246,7 @@ class WindowedValue(Located):
         return cls(element.value, timestamp, tuple(map(of_model, element.windows)), element.pane)
 
     def windowed(self) -> Windowed:
-        """The element as the core has it.
-
-        Raises:
-            WindowingError: A window is of a class of its own.
-        """
+        """The element as the core has it."""
         windows = tuple(model_of(window, "a WindowedValue") for window in self.windows)
         return Windowed(self.value, self.timestamp.instant_ms, windows, self.pane_info)
 

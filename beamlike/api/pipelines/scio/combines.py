@@ -187,11 +187,7 @@ VERBS: Final = "\n".join([_written(_BOTH, False), _written(_BOTH, True), _ONE_BY
 
 
 def _zeroed(call: Call, zero: Any, seq_op: Any, comb_op: Any) -> CombineFn:
-    """The combine function of a zero and two functions, or the one in the place of the zero.
-
-    Raises:
-        PipelineError: Something is missing, or not a function.
-    """
+    """The combine function of a zero and two functions, or the one in the place of the zero."""
     if seq_op is None and comb_op is None:
         if isinstance(zero, CombineFn):
             return zero

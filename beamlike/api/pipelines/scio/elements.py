@@ -183,11 +183,7 @@ batch_weighted_by_key(weight: int, cost: Callable[[V], int],
 
 
 def with_fanout(call: Call, fanout: Any) -> Any:
-    """A copy of the collection, with a fanout for what the next verb combines.
-
-    Raises:
-        PipelineError: The fanout is not one.
-    """
+    """A copy of the collection, with a fanout for what the next verb combines."""
     check_fanout(fanout, call.verb)
     copy = named(call.collection, call.collection.next_name)
     copy.next_fanout = fanout

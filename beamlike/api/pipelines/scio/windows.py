@@ -137,11 +137,7 @@ def _windows(make: Callable[..., WindowFn]) -> Callable[..., Any]:
 
 
 def _check_durations(call: Call, durations: list[Any]) -> None:
-    """Refuse what belongs elsewhere, with where it belongs.
-
-    Raises:
-        PipelineError: Options or a window function stand where a duration belongs.
-    """
+    """Refuse what belongs elsewhere, with where it belongs."""
     for duration in durations:
         instead = None
         if isinstance(duration, WindowOptions):
