@@ -4,7 +4,7 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import declared_type
@@ -30,9 +30,6 @@ from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import MAX_TIMESTAMP, duration_ms, show_duration
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
-
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = ["Flatten", "Remerge", "WindowInto"]
 
@@ -143,7 +140,7 @@ class Flatten(PTransform[Any, Any]):
             ``() | Flatten(pipeline=p)`` is empty.
     """
 
-    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+    def __init__(self, *, pipeline: Pipeline | None = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 

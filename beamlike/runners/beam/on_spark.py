@@ -154,16 +154,10 @@ class EndedResult(PipelineResult):  # type: ignore[misc]
         self._recorders = recorders
 
     def wait_until_finish(self, duration: int | None = None) -> str:
-        """Nothing is left to wait for."""
+        """Nothing is left to wait for, to cancel or to drain."""
         return str(self._state)
 
-    def cancel(self) -> str:
-        """Nothing is left to cancel."""
-        return str(self._state)
-
-    def drain(self) -> str:
-        """Nothing is left to drain."""
-        return str(self._state)
+    cancel = drain = wait_until_finish
 
     def metrics(self) -> BeamMetricResults:
         """What functions counted."""

@@ -80,12 +80,7 @@ class _Limited(OutputStep):
 
 
 class SplittableFn(BeamFn):
-    """A splittable function, called for one part of an element after the other.
-
-    Args:
-        step: The function.
-        outputs: The forms of its collections.
-    """
+    """A splittable function, called for one part of an element after the other."""
 
     outlasts_input = True
 

@@ -112,12 +112,7 @@ class _UserState(userstate.UserStateContext):  # type: ignore[misc]
 
 
 class BeamFn(Opening, StatefulFn):
-    """A ``DoFn`` that is called key by key. Its step travels, and is opened where it is called.
-
-    Args:
-        step: The function.
-        outputs: The forms of its collections.
-    """
+    """A ``DoFn`` that is called key by key. Its step travels, and is opened where it is called."""
 
     skew = ANY_SKEW
 
@@ -163,14 +158,7 @@ class BeamFn(Opening, StatefulFn):
 
 
 class BeamStatefulFn(BeamFn):
-    """A ``DoFn`` with states and timers.
-
-    Args:
-        step: The function.
-        keys: Its keys.
-        takes: The form of what comes.
-        outputs: The forms of its collections.
-    """
+    """A ``DoFn`` with states and timers."""
 
     def __init__(
         self, step: Step, keys: Keys, takes: ElementForm, outputs: Mapping[str, ElementForm]

@@ -318,14 +318,9 @@ TRANSFORMS: Final[dict[str, Transform]] = {
     "mean_by_key": lambda call: call.composed(
         lambda elements: combined(elements, Mean()).map_values(as_number)
     ),
-    "latest": _latest,
     "latest_by_key": lambda call: _per_key(call, Latest()),
-    "count_by_value": _count_by_value,
-    "sample": _sample,
     "sample_by_key": _sample,
-    "take": _take,
     "distinct": lambda call: call.apply(Distinct()),
-    "distinct_by": _distinct_by,
     "distinct_by_key": lambda call: call.composed(
         lambda elements: elements.distinct_by(lambda pair: pair[0])
     ),

@@ -265,14 +265,16 @@ def _parts(call: Call, number: int, part: Callable[[Any], Any]) -> Any:
     )
 
 
-def _batch(call: Call, weight: int, cost: Callable[[Any], int], max_live_windows: int) -> Any:
+def _batch_weighted(
+    call: Call, weight: int, cost: Callable[[Any], int], max_live_windows: int
+) -> Any:
     call = Call(call.collection, "batch")
     _check_number(call, "the size", weight)
     _check_number(call, "max_live_windows", max_live_windows)
     return call.apply_dofn(Batching(weight, cost, max_live_windows))
 
 
-def _batch_by_key(call: Call, enough: int, cost: Any, duration: DurationLike) -> Any:
+def _batch_weighted_by_key(call: Call, enough: int, cost: Any, duration: DurationLike) -> Any:
     _check_number(call, "the size", enough)
     wait = call.naming_the_verb(lambda: duration_ms(duration, "max_buffering_duration"))
     return call.apply_dofn(BufferedBatches(enough, wait, cost))
@@ -283,30 +285,21 @@ def _check_number(call: Call, argument: str, number: Any) -> None:
 
 
 TRANSFORMS: Final = {
-    "with_name": lambda call, name: named(call.collection, checked_name(name)),
     "with_fanout": with_fanout,
+    "with_name": lambda call, name: named(call.collection, checked_name(name)),
     "transform": lambda call, name, fn: Call(named(call.collection, name), "").composed(fn),
-    "apply_transform": _apply_transform,
     "map": Call.map,
     "flat_map": Call.flat_map,
-    "safe_flat_map": _safe_flat_map,
     "filter": lambda call, fn: call.apply(Filter(fn)),
     "filter_not": lambda call, fn: call.flat_map(call.listing(fn)),
     "collect": lambda call, fn: call.flat_map(call.listing(fn)),
     "key_by": lambda call, fn: call.map(lambda element: (fn(element), element)),
-    "tap": _tap,
-    "debug": _debug,
-    "hash_partition": _hash_partition,
     "union": lambda call, *others: union([call.collection, *others], "union"),
     "__add__": lambda call, other: union([call.collection, other], "union"),
-    "partition": _partition,
-    "partition_by_key": _partition_by_key,
     "random_split": random_split,
     "save_as": lambda call, name, sink: call.collection | SaveAs(name, sink),
-    "batch": lambda call, size, windows: _batch(call, size, lambda _: 1, windows),
-    "batch_weighted": _batch,
+    "batch": lambda call, size, windows: _batch_weighted(call, size, lambda _: 1, windows),
     "flatten": lambda call: call.flat_map(iter),
-    "batch_by_key": lambda call, size, wait: _batch_by_key(call, size, None, wait),
-    "batch_weighted_by_key": _batch_by_key,
+    "batch_by_key": lambda call, size, wait: _batch_weighted_by_key(call, size, None, wait),
 }
 """What the verbs do."""

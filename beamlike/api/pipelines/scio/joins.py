@@ -98,14 +98,11 @@ def _subtract(call: Call, that: Any) -> Any:
 
 
 TRANSFORMS: Final = {
-    "cogroup": _cogroup,
     "join": _joining(),
     "left_outer_join": _joining(1),
     "right_outer_join": _joining(0),
     "full_outer_join": _joining(0, 1),
     "intersect_by_key": _keeping(bool),
     "subtract_by_key": _keeping(lambda keys: not keys),
-    "intersection": _intersection,
-    "subtract": _subtract,
 }
 """What the verbs do."""

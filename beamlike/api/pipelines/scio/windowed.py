@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
+from beamlike.api.pipelines.scio.call import Call, WithFunctions
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, event_time_ms
 from beamlike.model.windows import Window
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
+    pass
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -82,19 +82,16 @@ class WindowedSCollection(WithFunctions[T_co]):
         """Each element with its key before it."""
         call = Call(self._collection, "key_by", fn)
         key_of = call.checked(fn)
-        keyed: _Windowing[Any, Any] = _Windowing(
-            lambda element: (element.with_value((key_of(element), element.value)),),
-            call.label,
+        return self._listed(
+            call, lambda element: (element.with_value((key_of(element), element.value)),)
         )
-        return WindowedSCollection(call.apply_dofn(keyed))
-
-    def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
-        """The elements alone. Source: Scio ``toSCollection``."""
-        return unnamed(self._collection)
 
     def _apply_verb(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
         call = Call(self._collection, verb, fn)
-        windowing: _Windowing[Any, Any] = _Windowing(call.listing(fn), call.label)
+        return self._listed(call, call.listing(fn))
+
+    def _listed(self, call: Call, listing: Any) -> "WindowedSCollection[Any]":
+        windowing: _Windowing[Any, Any] = _Windowing(listing, call.label)
         return self._over(call.apply_dofn(windowing))
 
 

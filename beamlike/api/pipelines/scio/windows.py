@@ -194,7 +194,6 @@ TRANSFORMS: Final = {
     "with_window": lambda call: call.map(
         lambda element, window=DoFn.WindowParam: (element, window)
     ),
-    "timestamp_by": _timestamp_by,
     "to_windowed": lambda call: WindowedSCollection(call.collection),
     "with_timestamped_values": lambda call: call.map(
         lambda pair, timestamp=DoFn.TimestampParam: (pair[0], (pair[1], timestamp))
