@@ -44,11 +44,11 @@ class Alias(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if not f"{fullname}.".startswith(f"{self.name}."):
             return None
-        here = PACKAGE + fullname.removeprefix(self.name)
+        target = PACKAGE + fullname.removeprefix(self.name)
         try:
-            module = import_module(here)
+            module = import_module(target)
         except ModuleNotFoundError as error:
-            if error.name != here:
+            if error.name != target:
                 raise
             return None
         self._specs[fullname] = module.__spec__

@@ -102,7 +102,7 @@ def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
     modules: dict[str, dict[str, Origin]] = {}
     module = ""
     for line in lines:
-        first, *others = line.split()
+        first, *entries = line.split()
         if first == "#":
             continue
         if not line.startswith(" "):
@@ -110,11 +110,11 @@ def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
             modules[module] = {}
         elif first.startswith("<"):
             source = first[1:].replace(".", "") and first[1:]
-            for name, _, original in (each.partition("=") for each in others):
+            for name, _, original in (entry.partition("=") for entry in entries):
                 origin = (original or name, "") if source == "@" else (source, original or name)
                 modules[module][name] = origin
         else:
-            modules[module].update((name, (module, name)) for name in (first, *others))
+            modules[module].update((name, (module, name)) for name in (first, *entries))
     return modules
 
 

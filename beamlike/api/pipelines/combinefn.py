@@ -82,13 +82,12 @@ class CombineFn(WithTypeHints, Generic[In, R]):
 
 _WHOLE: Final = frozenset({int, bool})
 _ORDERED: Final = (_WHOLE, frozenset({str}), frozenset({bytes}))
-_FOLDS: Final = ((sum, (_WHOLE,)), (min, _ORDERED), (max, _ORDERED))
-"""Plain functions that make the result of all values of several results, over some types."""
-_OF_WHOLE_NUMBERS: Final[Sequence[tuple[Any, model.WholeNumbersFold]]] = (
-    (sum, "sum"),
-    (min, "min"),
-    (max, "max"),
+_FOLDS: Final[Sequence[tuple[Any, model.WholeNumbersFold, Sequence[Set[type]]]]] = (
+    (sum, "sum", (_WHOLE,)),
+    (min, "min", _ORDERED),
+    (max, "max", _ORDERED),
 )
+"""Plain functions that make the result of all values of several results, over some types."""
 
 
 @attrs.frozen
@@ -116,14 +115,15 @@ class _OfAll(model.Collect):
         return accumulator
 
     def combines_early(self, types: Set[type]) -> bool:
-        if self.args or self.kwargs:
-            return False
-        return any(fn is self.fn and any(types <= exact for exact in over) for fn, over in _FOLDS)
+        return any(types <= exact for _, over in self._folds() for exact in over)
 
     @property
     def whole_numbers_fold(self) -> model.WholeNumbersFold | None:
-        folds = (name for fn, name in _OF_WHOLE_NUMBERS if fn is self.fn)
-        return None if self.args or self.kwargs else next(folds, None)
+        return next((name for name, _ in self._folds()), None)
+
+    def _folds(self) -> list[tuple[model.WholeNumbersFold, Sequence[Set[type]]]]:
+        known = () if self.args or self.kwargs else _FOLDS
+        return [(name, over) for fn, name, over in known if fn is self.fn]
 
     def for_type(self, cls: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.

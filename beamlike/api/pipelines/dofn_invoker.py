@@ -116,9 +116,9 @@ class DoFnInvoker(Do):
         """Refuse what the function asks for and cannot be given."""
         for parameter, asked in self.asked.items():
             if asked.name in _MISSING and asked.name not in known:
-                what, instead = _MISSING[asked.name]
+                thing, instead = _MISSING[asked.name]
                 raise PipelineError(
-                    f"{self.label!r}: {stable_repr(self.fn.called())} asks for {what} in its "
+                    f"{self.label!r}: {stable_repr(self.fn.called())} asks for {thing} in its "
                     f"parameter {parameter!r}, and has none here; {instead}"
                 )
 

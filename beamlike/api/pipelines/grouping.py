@@ -78,15 +78,13 @@ def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, allow_blocking
     allowed = pcoll.pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
     try:
         windowing.check_groupable(unbounded=unbounded)
-    except UnsafeTriggerError as error:
-        if not allowed:
-            raise
-        warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
     except WindowingError as error:
-        if not (allowed or allow_blocking):
+        is_unsafe = isinstance(error, UnsafeTriggerError)
+        if not allowed and (is_unsafe or not allow_blocking):
             raise
         warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
-        windowing.check_groupable()
+        if not is_unsafe:
+            windowing.check_groupable()
 
 
 def warn_of_repeated(source: Edge, label: str) -> None:

@@ -35,20 +35,20 @@ _OF_RUNNERS: Final = frozenset(
 _JAVA: Final = "org.apache.kafka.common.serialization."
 
 
-def _check_host(pipeline: Pipeline, what: str) -> None:
+def _check_host(pipeline: Pipeline, owner: str) -> None:
     if pipeline.host != "spark":
         raise UnsupportedError(
-            f"{what} works on Spark only, and this pipeline is for the host {pipeline.host!r}; "
+            f"{owner} works on Spark only, and this pipeline is for the host {pipeline.host!r}; "
             'write Pipeline(runner="SparkRunner"), or beamlike run --host spark'
         )
-    needs(what, "spark")
+    needs(owner, "spark")
 
 
-def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], what: str) -> Any:
+def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], owner: str) -> Any:
     java_class = name.removeprefix(_JAVA)
     if not name.startswith(_JAVA) or java_class not in table:
         raise UnsupportedError(
-            f"{what} knows {', '.join(_JAVA + known for known in table)}, and not {name!r}; take "
+            f"{owner} knows {', '.join(_JAVA + known for known in table)}, and not {name!r}; take "
             "bytes, and turn them into something else with Map(...)"
         )
     return table[java_class]

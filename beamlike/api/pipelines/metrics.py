@@ -102,10 +102,10 @@ class Metrics:
 def _name(namespace: str | type, name: str) -> MetricName:
     if isinstance(namespace, type):
         namespace = f"{namespace.__module__}.{namespace.__name__}"
-    for what, text in (("namespace", namespace), ("name", name)):
+    for argument, text in (("namespace", namespace), ("name", name)):
         if not isinstance(text, str) or not text:
             raise PipelineError(
-                f"the {what} of a metric must be a text, got {text!r}; write "
+                f"the {argument} of a metric must be a text, got {text!r}; write "
                 'Metrics.counter("namespace", "name")'
             )
     return MetricName(namespace, name)

@@ -290,8 +290,8 @@ class Pipeline(PipelineRoot):
         if options != SparkOptions():
             chosen = attrs.asdict(options, recurse=False)
             name = next(name for name, value in chosen.items() if value is not None)
-            what = "a Spark session" if name == "spark" else f"{name}="
-            raise PipelineError(f'{what} was given, but the host is "{host}"; add host="spark"')
+            argument = "a Spark session" if name == "spark" else f"{name}="
+            raise PipelineError(f'{argument} was given, but the host is "{host}"; add host="spark"')
         if self.sinks:
             label = self.sinks[0].edge.node.label
             raise PipelineError(
@@ -313,8 +313,8 @@ class Pipeline(PipelineRoot):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, *_raised: object) -> None:
+        if error_type is None:
             self.run()
 
 

@@ -257,10 +257,10 @@ def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]
         raise needs_beams_sdk("ptransform_fn of a function with type_hints")
 
     @wraps(fn)
-    def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
+    def transform(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
         return FunctionTransform(fn, *args, **kwargs)
 
-    return made
+    return transform
 
 
 class LabelTakenError(PipelineError, RuntimeError):

@@ -92,12 +92,12 @@ class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
                 )
             coder, combine_fn = None, coder
         try:
-            made = combine_fn_of(combine_fn, "CombiningValueStateSpec")
+            fn = combine_fn_of(combine_fn, "CombiningValueStateSpec")
         except PipelineError as error:
             raise PipelineTypeError(str(error)) from error
-        if not isinstance(made, Stepwise) and isinstance(coder, Coder | None):
+        if not isinstance(fn, Stepwise) and isinstance(coder, Coder | None):
             coder = None
-        super().__init__(name, PickleCoder() if coder is None else coder, made)
+        super().__init__(name, PickleCoder() if coder is None else coder, fn)
 
 
 def on_timer(timer_spec: TimerSpec) -> Callable[[Method], Method]:
@@ -218,8 +218,8 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
                 f"DoFn {dofn!r} has a TimerSpec without an associated on_timer callback: {spec!r}. "
                 "Write a method under @on_timer(...)"
             )
-        own = getattr(dofn, callback.__name__, None)
-        if getattr(own, "__func__", None) is not callback:
+        method = getattr(dofn, callback.__name__, None)
+        if getattr(method, "__func__", None) is not callback:
             raise PipelineError(
                 f"The on_timer callback for {spec!r} is not the specified .{callback.__name__} "
                 f"method for DoFn {dofn!r} (perhaps it was overwritten?). Give each method a name "

@@ -154,9 +154,9 @@ class Flatten(PTransform[Any, Any]):
 
     def expand(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
         if isinstance(pcolls, PCollection | Pipeline):
-            what = "one" if isinstance(pcolls, PCollection) else "none"
+            number = "one" if isinstance(pcolls, PCollection) else "none"
             raise PipelineTypeError(
-                f"{pcolls.pipeline.label!r} needs several collections, got {what}; write "
+                f"{pcolls.pipeline.label!r} needs several collections, got {number}; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
         collections = list(pcolls)

@@ -65,8 +65,8 @@ class Combining(CombineFn):
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
-        both = own_copies([first, second])
-        return self._counted(lambda fn: fn.merge_accumulators(both))
+        accumulators = own_copies([first, second])
+        return self._counted(lambda fn: fn.merge_accumulators(accumulators))
 
     def compact(self, accumulator: Any) -> Any:
         if accumulator is None:
@@ -76,8 +76,8 @@ class Combining(CombineFn):
     def extract(self, accumulator: Any) -> Any:
         def extracted(fn: Any) -> Any:
             parts = [] if accumulator is None else [own_copy(accumulator)]
-            whole = fn.merge_accumulators(parts) if parts else fn.create_accumulator()
-            return fn.extract_output(whole)
+            merged = fn.merge_accumulators(parts) if parts else fn.create_accumulator()
+            return fn.extract_output(merged)
 
         return self._counted(extracted)
 

@@ -84,22 +84,16 @@ class Translation(CollectionTable):
         self._transforms, self._is_drain = transforms, is_drain
         self._on_spark, self._main = on_spark, main
         self.sinks: list[Any] = []
-        self.has_script = self._plays_script()
-        self.streams = self._has_streams()
+        components, unbounded = self._components, proto.IsBounded.UNBOUNDED
+        urns = {transform.spec.urn for transform in components.transforms.values()}
+        self.has_script = Urn.TEST_STREAM in urns
+        # Whether a source has no end of its own: a splittable function, or rows of a stream.
+        self.streams = any(
+            pcoll.is_bounded == unbounded for pcoll in components.pcollections.values()
+        )
         self._clock = clock if self.streams and not self.has_script else None
         for name in pipeline.root_transform_ids:
             self._visit(name)
-
-    def _has_streams(self) -> bool:
-        """Whether a source has no end of its own: a splittable function, or rows of a stream."""
-        unbounded = proto.IsBounded.UNBOUNDED
-        return any(
-            pcoll.is_bounded == unbounded for pcoll in self._components.pcollections.values()
-        )
-
-    def _plays_script(self) -> bool:
-        transforms = self._components.transforms.values()
-        return any(transform.spec.urn == Urn.TEST_STREAM for transform in transforms)
 
     @property
     def _redistributes(self) -> bool:
@@ -306,7 +300,12 @@ class Translation(CollectionTable):
         sides = side_inputs_of(payload)
         signature = DoFnSignature(fn)
         windowing = self.strategy(source, label).beam
-        views = [(data, self._side_keys(transform.inputs[tag], data)) for tag, data in sides]
+        # A side input that is asked for the values of a key knows the coder of its keys.
+        views = [
+            (data, self._keys(transform.inputs[tag]).coder if is_keyed else None)
+            for tag, data in sides
+            for is_keyed in [data.access_pattern == Urn.MULTIMAP]
+        ]
         outputs = dict(transform.outputs)
         step = Step(
             label,
@@ -328,11 +327,6 @@ class Translation(CollectionTable):
             self._add_step(step, stage, self._look(step, transform, sides, stage))
         else:
             self._add_step(step, *self._stage(source, label))
-
-    def _side_keys(self, collection: str, data: Any) -> Any:
-        """The coder of the keys of a side input that is asked for values by key."""
-        is_keyed = data.access_pattern == Urn.MULTIMAP
-        return self._keys(collection).coder if is_keyed else None
 
     def _look(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]], do: Any) -> Node:
         """The node of a function that looks into side inputs, which are lists in their windows."""
@@ -357,18 +351,25 @@ class Translation(CollectionTable):
     def _stateful(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         label, source = step.label, step.source
         strategy = self.strategy(source, label)
-        keys = self._keys(source)
-        form = self._form(source, label, None)
-        edge = self._edge(source, label)
-        forms = {name: self._form(name, label) for name in step.outputs.values()}
-        fn = BeamStatefulFn(step, keys, form, forms)
-        if sides:
-            edge = Edge(self._look(step, transform, sides, Attaching(label)), step.label)
+        edge, form, forms = self._with_sides(step, transform, sides)
+        fn = BeamStatefulFn(step, self._keys(source), form, forms)
         rules = strategy.rules
         if strategy.is_merging:
             rules = rules._with(already_merged=True)
         node = self._add(StatefulParDoNode(f"{label}/States", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)
+
+    def _with_sides(
+        self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]
+    ) -> tuple[Edge, ElementForm, dict[str, ElementForm]]:
+        """What brings a function its elements, with the side inputs that they see, and the forms of
+        its elements and of its collections."""
+        label, edge = step.label, self._edge(step.source, step.label)
+        form = self._form(step.source, label)
+        forms = {name: self._form(name, label) for name in step.outputs.values()}
+        if sides:
+            edge = Edge(self._look(step, transform, sides, Attaching(label)), label)
+        return edge, form, forms
 
     def _untag(self, node: Node, label: str, forms: Mapping[str, ElementForm]) -> None:
         untagged = self._add(ParDoNode(f"{label}/Outputs", (Edge(node),), Untagged()))
@@ -377,15 +378,10 @@ class Translation(CollectionTable):
 
     def _splittable(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         """A node that saves what its function leaves."""
-        label, source = step.label, step.source
-        edge = self._edge(source, label)
-        if sides:
-            edge = Edge(self._look(step, transform, sides, Attaching(label)), label)
-        splitting = Splitting(step, self._form(source, label))
-        parts = ParDoNode(f"{label}/Split", (edge,), splitting)
-        forms = {name: self._form(name, label) for name in step.outputs.values()}
+        label = step.label
+        edge, form, forms = self._with_sides(step, transform, sides)
         fn = SplittableFn(step, forms)
-        edge = Edge(self._add(parts))
+        edge = Edge(self._add(ParDoNode(f"{label}/Split", (edge,), Splitting(step, form))))
         rules = WindowingStrategy.unwindowed().in_resolution(UNIT)
         node = self._add(StatefulParDoNode(f"{label}/Process", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)

@@ -112,9 +112,9 @@ def _is_number(value: Any) -> bool:
     return number and not isinstance(value, bool)
 
 
-def _finite(kind: Callable[[Any], T], seconds: Any, argument: str) -> T:
+def _finite(cls: Callable[[Any], T], seconds: Any, argument: str) -> T:
     try:
-        return kind(seconds)
+        return cls(seconds)
     except (OverflowError, ValueError):
         raise TimeError(f"{argument} is no time: {seconds!r}; give a finite number") from None
 

@@ -167,7 +167,7 @@ distinct_by_key() -> Pairs[K, V]
 def _written(text: str, by_key: bool) -> str:
     """The table for all elements, or for the values of each key."""
     elements = "the values of each key" if by_key else "all elements"
-    words = {
+    phrases = {
         "{elements}": elements,
         "{Elements}": elements[0].upper() + elements[1:],
         "{there}": "of each key there" if by_key else "there",
@@ -179,7 +179,7 @@ def _written(text: str, by_key: bool) -> str:
             line = re.sub(r"^\w+", r"\g<0>_by_key", line) if by_key else line
             line = re.sub(r"-> (.*)", "-> Pairs[K, \\1]" if by_key else "-> SCollection[\\1]", line)
             line = re.sub(r"\bT\b", "V", line) if by_key else line
-        lines.append(re.sub(r"{\w+}", lambda word: words[word[0]], line))
+        lines.append(re.sub(r"{\w+}", lambda match: phrases[match[0]], line))
     return "\n".join(lines)
 
 
@@ -202,7 +202,7 @@ def _zeroed(call: Call, zero: Any, seq_op: Any, comb_op: Any) -> CombineFn:
 
 def _extreme(choose: Callable[..., Any], key: Any) -> CombineFn:
     """The least or the greatest value, the first to come among equals."""
-    return _reduced(lambda one, other: choose(one, other, key=key))
+    return _reduced(lambda first, second: choose(first, second, key=key))
 
 
 def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:

@@ -299,8 +299,8 @@ class ScioContext:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, *_raised: object) -> None:
+        if error_type is None:
             self.run()
 
     def _create(self, elements: list[Any], verb: str, name: str | None) -> SCollection[Any]:

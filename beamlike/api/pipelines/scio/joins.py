@@ -58,7 +58,7 @@ def _joining(*optional: int) -> Callable[..., Any]:
         left, right = (
             values or [None] if side in optional else values for side, values in enumerate(sides)
         )
-        return [(key, (one, other)) for other in right for one in left]
+        return [(key, (value, rhs_value)) for rhs_value in right for value in left]
 
     return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
 

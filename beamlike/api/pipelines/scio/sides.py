@@ -194,8 +194,8 @@ class SideOutputContext:
             raise PipelineError(
                 f"{self._label!r} has no side output {side!r}; name it in with_side_outputs(...)"
             )
-        what: Any = value if timestamp is None else TimestampedValue(value, timestamp)
-        self.put.append(TaggedOutput(self._tags[side.number], what))
+        output: Any = value if timestamp is None else TimestampedValue(value, timestamp)
+        self.put.append(TaggedOutput(self._tags[side.number], output))
         return self
 
 

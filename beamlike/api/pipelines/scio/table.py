@@ -69,7 +69,7 @@ def verbs(text: str) -> Iterator[Verb]:
 
 
 def _is_complete(signature: str) -> bool:
-    closed = all(signature.count(one) == signature.count(end) for one, end in ("()", "[]"))
+    closed = all(signature.count(start) == signature.count(end) for start, end in ("()", "[]"))
     return closed and "->" in signature and not signature.endswith("->")
 
 
