@@ -29,12 +29,7 @@ __all__ = ["Deduplicate", "DeduplicatePerKey"]
 
 
 class _ForAWhile(PTransform[Any, Any]):
-    """What knows keys for some time of either clock, or of both.
-
-    Raises:
-        PipelineError: Neither duration is given.
-        TimeError: One of them is no duration.
-    """
+    """What knows keys for some time of either clock, or of both."""
 
     def __init__(
         self, processing_time_duration: Any = None, event_time_duration: Any = None

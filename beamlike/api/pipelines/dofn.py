@@ -113,12 +113,6 @@ def arguments_by_name(
     They are meant for the parameters after the element that the function does not ask for by a
     default, one after the other. If it is given the parts of a tuple, these fill what has no
     default.
-
-    Args:
-        called: The function.
-        args: The arguments.
-        skipped: The parameters that are filled otherwise.
-        takes_element: Whether the first one is the element.
     """
     parameters = [
         parameter

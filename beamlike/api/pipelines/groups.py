@@ -46,11 +46,8 @@ class WithDefaults(PTransform[Any, Any]):
 
 
 def check_defaults(pcoll: PCollection[Any], written: str) -> None:
-    """Refuse a default value where windows without elements are not known.
-
-    Args:
-        written: The transform as the user writes it.
-    """
+    """Refuse a default value where windows without elements are not known, in a transform that its
+    user has written so."""
     if not pcoll.is_bounded and pcoll.windowing.trigger != DefaultTrigger():
         # As Beam: it is logged and not refused.
         logging.getLogger(__name__).error(

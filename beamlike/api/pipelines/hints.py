@@ -97,12 +97,7 @@ def with_output_types(*types: Any, **named: Any) -> Callable[[Decorated], Decora
 
 
 def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
-    """The type of the elements that a function makes; ``Any`` if nothing says it.
-
-    Args:
-        function: Its decorator counts, else the annotation of what it returns.
-        lists: Whether it returns several elements at once.
-    """
+    """The type of the elements that a function makes; ``Any`` if nothing says it."""
     declared = getattr(function, _OUTPUT, None) or _annotated_output(function)
     return _item_of(declared) if lists else declared
 

@@ -231,13 +231,6 @@ def with_side_inputs(
     """What a function makes of the elements of a collection, which looks into side inputs.
 
     Called by the transform that is being applied.
-
-    Args:
-        main: The collection.
-        views: How each side input is seen, in the order in which `Do.see` is given them.
-        do: The function.
-        label: The full name of the transform.
-        is_bounded: Whether the function ends for each element.
     """
     panes = [
         (main, view.pcoll) | f"View{number}" >> FunctionTransform(_side_input_panes, view)

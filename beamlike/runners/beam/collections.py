@@ -27,9 +27,6 @@ class _Produced:
 class CollectionTable:
     """What is known of the collections so far.
 
-    Args:
-        pipeline: The proto.
-
     Attributes:
         nodes: The nodes that make them.
     """

@@ -27,13 +27,7 @@ from beamlike.runtime.graph.machine_node import MachineNode
 
 class ObjectGrouping:
     """The machine of such a grouping. The value of an element is a pair of the bytes of its window
-    and its own value; that of a pane is those and whether it is withdrawn.
-
-    Args:
-        windows: How the windows travel.
-        strategy: How elements are grouped.
-        combine: How the values of a pane become one.
-    """
+    and its own value; that of a pane is those and whether it is withdrawn."""
 
     def __init__(
         self, windows: ObjectWindows, strategy: WindowingStrategy, combine: CombineFn

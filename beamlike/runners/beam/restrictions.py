@@ -61,12 +61,7 @@ def delay_ms(residual: Any) -> int:
 
 @attrs.frozen
 class Restrictions:
-    """What a splittable function says of the parts of an element.
-
-    Args:
-        signature: Beam's ``DoFnSignature``.
-        is_drain: Whether parts end where they are.
-    """
+    """What a splittable function says of the parts of an element."""
 
     signature: Any
     is_drain: bool

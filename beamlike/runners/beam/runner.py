@@ -61,11 +61,7 @@ class BeamlikeOptions(PipelineOptions):  # type: ignore[misc]
 
 def main_program_of(options: Any) -> MainProgram:
     """What goes to Spark's workers of the main program besides what functions use: its classes,
-    and its functions if ``--save_main_session`` asks for them.
-
-    Raises:
-        PipelineError: The functions are pickled by what leaves those of the main program behind.
-    """
+    and its functions if ``--save_main_session`` asks for them."""
     setup = options.view_as(SetupOptions)
     library: str = setup.pickle_library
     if library.startswith("dill"):

@@ -18,12 +18,7 @@ from beamlike.runtime.script import Arrive, ScriptStep
 
 
 def impulse(label: str, clock: int | None = None) -> ReadNode:
-    """One element without bytes, and the end.
-
-    Args:
-        label: Its full name.
-        clock: Processing time when it comes, in ticks; None: what it is.
-    """
+    """One element without bytes, when processing time is ``clock`` ticks, and the end."""
     elements = ((None, Element(b"", UNIT.earliest)),)
     script: list[ScriptStep] = [] if clock is None else [AdvanceClock(clock)]
     script += [Arrive(elements), AdvanceWatermark(UNIT.end_of_time)]

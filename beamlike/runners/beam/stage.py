@@ -15,13 +15,7 @@ from beamlike.safe_text import USER_RAISED
 
 
 class Stage(Opening, BundleDo):
-    """Steps as one function. What comes out of it goes by collection and form.
-
-    Args:
-        label: Of the first step.
-        takes: The form of the elements that come.
-        source: The collection that they are.
-    """
+    """Steps as one function. What comes out of it goes by collection and form."""
 
     def __init__(self, label: str, takes: ElementForm, source: str) -> None:
         self.label, self._takes, self._source = label, takes, source

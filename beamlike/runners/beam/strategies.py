@@ -44,12 +44,7 @@ class _OfUsers:
 
 @attrs.frozen
 class Assigned(_OfUsers, windowfns.WindowFn):
-    """Stands for a window function that has assigned the windows before: elements come in them.
-
-    Args:
-        fn: The function, of Beam.
-        windows: How its windows travel.
-    """
+    """Stands for a window function that has assigned the windows before: elements come in them."""
 
     fn: Any
     windows: Windows

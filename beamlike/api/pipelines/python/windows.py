@@ -148,12 +148,7 @@ def of_model(window: windows.Window) -> BoundedWindow:
 
 
 def model_of(window: Any, owner: str) -> windows.Window:
-    """The window of the core for one of Beam's: its bounds, rounded down to the millisecond.
-
-    Args:
-        window: A window of either.
-        owner: What it comes from, for the message.
-    """
+    """The window of the core for one of Beam's: its bounds, rounded down to the millisecond."""
     if type(window) is IntervalWindow:
         # A window of the global one's end or later would never come out.
         end = min(window.end.instant_ms, END_OF_GLOBAL_WINDOW + 1)

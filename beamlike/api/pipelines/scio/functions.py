@@ -137,13 +137,8 @@ T = TypeVar("T")
 
 
 class FailOnEmpty(DoFn[Any, Any]):
-    """The one value of each pane, which a combine function put into a tuple.
-
-    Args:
-        label: The full name of the verb.
-        instead: The verbs that have a value for nothing.
-        keyed: Whether elements are pairs of a key and that tuple, or the tuple alone.
-    """
+    """The one value of each pane, or of each key and pane, which a combine function has put into a
+    tuple. An error names the verb, and those that have a value for nothing."""
 
     def __init__(self, label: str, instead: str, *, keyed: bool) -> None:
         self.label, self.instead, self.keyed = label, instead, keyed
@@ -184,13 +179,8 @@ class Catching(DoFn[Any, Any]):
 
 
 class Batching(DoFn[T, list[T]]):
-    """Elements in lists of one size, in their windows, within each bundle.
-
-    Args:
-        weight: How much is enough for a list.
-        cost: How much an element counts.
-        max_live_windows: With more windows than that, the fullest list comes out early.
-    """
+    """Elements in lists of one size, in their windows, within each bundle. With more than
+    ``max_live_windows`` windows, the fullest list comes out early."""
 
     # No watermark moves within a bundle, so whatever window a list is in, it is not late by it.
     allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP

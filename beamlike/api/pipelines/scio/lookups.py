@@ -182,14 +182,8 @@ def _looking(
     *,
     takes_side_inputs: bool = True,
 ) -> Callable[[Call, Any], Any]:
-    """A verb for elements and the contents of a small collection.
-
-    Args:
-        view: What the contents are: ``as_<view>_side_input`` makes it.
-        look: A function of an element and the contents.
-        verb: What is made of the result of the function.
-        takes_side_inputs: Whether the small collection may be a side input.
-    """
+    """A verb for elements and the contents of a small collection, which ``as_<view>_side_input``
+    makes; ``look`` is given both, and ``verb`` says what is made of its result."""
 
     def transform(call: Call, small: Any) -> Any:
         if not takes_side_inputs:
