@@ -173,10 +173,7 @@ def check_fanout(fanout: Any, method: str) -> None:
 class CombineValues(_Combining[R]):
     """The values of each group made into one: pairs of a key and a list.
 
-    Args:
-        fn: As for `CombinePerKey`.
-        args: Likewise.
-        kwargs: Likewise.
+    The arguments are those of `CombinePerKey`.
     """
 
     def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
@@ -212,12 +209,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     In the global window there is a value also if there are no elements: that of none, at the
     minimum timestamp. In other windows there is none, because windows without
-    elements are not known; use `without_defaults` there.
-
-    Args:
-        fn: As for `CombinePerKey`.
-        args: Likewise.
-        kwargs: Likewise.
+    elements are not known; use `without_defaults` there. The arguments are those of
+    `CombinePerKey`.
 
     Raises:
         PipelineError: It is no combine function; when it is applied: the collection is windowed

@@ -59,10 +59,10 @@ class DoOutputs(Collections):
         main: PCollection[Any],
         tags: tuple[str, ...],
         name: str | None,
-        any_name: bool | None = None,
+        any_name: bool,
     ) -> None:
         self._main, self._tags, self._name = main, tags, name
-        self._any = not tags if any_name is None else any_name
+        self._any = any_name
         node, keeping = main.edge.node, main.pipeline.keeping
         for output in [node] if self._any else [Edge(node, tag) for tag in tags]:
             keeping.hold(self, output)

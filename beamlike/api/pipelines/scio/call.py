@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
 T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
 U = TypeVar("U")
 
 
@@ -128,10 +127,6 @@ class WithFunctions(Generic[T_co]):
     def with_name(self, name: str) -> Self:
         """The same collection; the next verb that is called on it has this name."""
         return self._over(named(self._collection, checked_name(name)))
-
-    def to_scollection(self: "WithFunctions[T]") -> "SCollection[T]":
-        """The elements alone. Source: Scio ``toSCollection``."""
-        return unnamed(self._collection)
 
     def _over(self, collection: Any) -> Self:
         """Functions of the same kind over another collection."""

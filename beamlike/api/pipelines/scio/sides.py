@@ -12,7 +12,7 @@ from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pvalues import DoOutputs
-from beamlike.api.pipelines.scio.call import Call, WithFunctions
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model.time import InstantLike
@@ -139,6 +139,10 @@ class SCollectionWithSideInput(WithFunctions[T_co]):
     ) -> "SCollectionWithSideInput[tuple[K, T]]":
         """Each element with its key before it."""
         return self._apply_verb("key_by", fn)
+
+    def to_scollection(self: "SCollectionWithSideInput[T]") -> "SCollection[T]":
+        """The elements alone. Source: Scio ``toSCollection``."""
+        return unnamed(self._collection)
 
     def _apply_verb(self, verb: str, fn: Any) -> "SCollectionWithSideInput[Any]":
         call = Call(self._collection, verb, fn)

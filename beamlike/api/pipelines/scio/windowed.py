@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.call import Call, WithFunctions
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, event_time_ms
 from beamlike.model.windows import Window
 
 if TYPE_CHECKING:
-    pass
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -85,6 +85,10 @@ class WindowedSCollection(WithFunctions[T_co]):
         return self._listed(
             call, lambda element: (element.with_value((key_of(element), element.value)),)
         )
+
+    def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
+        """The elements alone. Source: Scio ``toSCollection``."""
+        return unnamed(self._collection)
 
     def _apply_verb(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
         call = Call(self._collection, verb, fn)
