@@ -11,6 +11,7 @@ import attrs
 from beamlike.api.function_rows import FunctionRows
 from beamlike.api.marked_methods import OF_BUNDLES
 from beamlike.api.pipelines.dofn import DoFn, Param
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed
@@ -43,7 +44,7 @@ class _DoFnRows(StatefulDoFnInvoker):
     """A `DoFn` whose elements are rows."""
 
     def __init__(self, fn: DoFn[Any, Any], rows: FunctionRows, label: str) -> None:
-        super().__init__(fn, (), {}, None, label)
+        super().__init__(DoFnInvoker(fn, (), {}, None, label, stateful=True))
         self._rows = rows
 
     def key_of(self, value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey
 from beamlike.api.pipelines.pardo import ParDo
@@ -149,9 +150,9 @@ class Program:
     @property
     def machine(self) -> StatefulParDo:
         """The reference machine of the function alone."""
-        doing = StatefulDoFnInvoker(self.fn, (), {}, frozenset(), "States")
+        invoker = DoFnInvoker(self.fn, (), {}, frozenset(), "States", stateful=True)
         on_error = "drop" if self.fails else "fail"
-        return StatefulParDo(self.window_fn, doing, self.lateness, on_error)
+        return StatefulParDo(self.window_fn, StatefulDoFnInvoker(invoker), self.lateness, on_error)
 
     @property
     def for_machine(self) -> Script:

@@ -141,12 +141,14 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(pcoll, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
+    stateful = is_stateful_dofn(transform.fn)
     how = transform.args, transform.kwargs, tags, label, transform.instead
+    do = DoFnInvoker(transform.fn, *how, stateful=stateful)
     views = views_of(transform.args, transform.kwargs)
-    if is_stateful_dofn(transform.fn):
+    if stateful:
         return stateful_outputs(
             pcoll,
-            StatefulDoFnInvoker(transform.fn, *how),
+            StatefulDoFnInvoker(do),
             views,
             tagged=tags is None or bool(tags),
             drops_failures=transform.drops_failures,
@@ -158,7 +160,6 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    do = DoFnInvoker(transform.fn, *how)
     if views:
         return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)
     return pcoll.pipeline.add(

@@ -7,8 +7,8 @@ import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.checks import check_states
-from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked, asked_by
-from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, read
+from beamlike.api.pipelines.dofn import Param, StateAsked, TimerAsked, asked_by
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
@@ -34,27 +34,16 @@ class StatefulDoFnInvoker(StatefulFn):
     """A `DoFn` with states and timers as a machine knows it.
 
     Args:
-        args: Given to each call of ``process`` after the element. All that is not named here is as
-            `DoFnInvoker` has it.
-        instead: What comes out for an element that ``process`` raised for, of the element and of
-            what was raised; None if that is a failure.
+        invoker: How it is called, made with ``stateful=True``.
     """
 
-    def __init__(
-        self,
-        fn: DoFn[Any, Any],
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        tags: frozenset[str] | None,
-        label: str,
-        instead: "Instead | None" = None,
-    ) -> None:
+    def __init__(self, invoker: DoFnInvoker) -> None:
+        fn, label = invoker.fn, invoker.label
         try:
             validate_stateful_dofn(fn)
         except PipelineError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        self.fn, self.label, self._instead = fn, label, instead
-        self._invoker = DoFnInvoker(fn, args, kwargs, tags, label, stateful=True)
+        self.fn, self.label, self._invoker = fn, label, invoker
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda state: state.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda timer: timer.name)}
@@ -110,13 +99,13 @@ class StatefulDoFnInvoker(StatefulFn):
 
     @property
     def answers_failures(self) -> bool:
-        return self._instead is not None
+        return self._invoker.instead is not None
 
     def failed(self, element: Windowed, error: UserRaised) -> Iterable[tuple[str, Windowed]] | None:
-        if self._instead is None:
+        if self._invoker.instead is None:
             return None
         base = attrs.evolve(element, value=self.shown(element.value))
-        answer = self._instead(base.value, error)
+        answer = self._invoker.instead(base.value, error)
         return None if answer is None else [*self._invoker.outputs([answer], base)]
 
     # -- calls -----------------------------------------------------------------------------------
