@@ -25,7 +25,7 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.result:PipelineResult,PipelineState "
     f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
     f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
-    f"{_P}.python.times:WithTimestamps "
+    f"{_P}.python.functions:WithTimestamps "
     f"{_P}.python.window_fns:FixedWindows,GlobalWindows,Sessions,SlidingWindows "
     f"{_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
     f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",
@@ -70,7 +70,7 @@ HERE: Final[Mapping[str, str]] = {
     f"on_window_expiration={_P}.userstate:on_window_expiration "
     f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs "
-    f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
+    f"RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.hints TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.typehints": " ".join(

@@ -1,11 +1,11 @@
 """A runner of pipelines that are written with the Apache Beam SDK for Python.
 
-Read in this order: `sdk` (what of Beam is not public), `times`, `windows`, `strategies` (values of
-Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`, `restrictions`,
-`steps` (functions as Beam's worker calls them), `stage`, `combines`, `merging`, `stateful`,
-`splittable`, `side_inputs`, `sources` (the nodes of the graph), `transforms` (beamlike's own
-words), `frames`, `collections` and `translation` (a pipeline as nodes), `on_spark` and `runner`
-(what runs them).
+Read in this order: `sdk` (what of Beam is not public), `windows`, `strategies` (times and values of
+Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`,
+`restrictions`, `steps` (functions as Beam's worker calls them), `stage`, `combines`, `merging`,
+`stateful`, `splittable`, `side_inputs`, `sources` (the nodes of the graph), `transforms`
+(beamlike's own words), `frames`, `collections` and `translation` (a pipeline as nodes), `on_spark`
+and `runner` (what runs them).
 """
 
 from beamlike.extras import needs

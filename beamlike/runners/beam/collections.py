@@ -11,7 +11,7 @@ from beamlike.runners.beam.sdk import PipelineContext, coders
 from beamlike.runners.beam.stage import Stage
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import Strategy, strategy_of
-from beamlike.runners.beam.times import UNIT
+from beamlike.runners.beam.windows import UNIT
 
 _KEYED: Final = "/keyed"
 

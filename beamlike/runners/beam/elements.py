@@ -17,9 +17,9 @@ from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.windows import (
     MOST_KNOWN,
+    UNIT,
     Assigning,
     KnownWindows,
     ObjectWindows,

@@ -20,8 +20,8 @@ from beamlike.runners.beam.sdk import (
     transforms_of,
     with_packed_combiners,
 )
-from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.translation import Translation
+from beamlike.runners.beam.windows import UNIT
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
 

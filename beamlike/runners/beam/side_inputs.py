@@ -12,8 +12,7 @@ from beamlike.model.windowfns import GlobalWindows, MappingWindowFn, WindowFn
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runners.beam.sdk import Urn, maps_windows_by_default, pickler
 from beamlike.runners.beam.strategies import Strategy
-from beamlike.runners.beam.times import UNIT
-from beamlike.runners.beam.windows import Windows
+from beamlike.runners.beam.windows import UNIT, Windows
 
 
 @attrs.frozen

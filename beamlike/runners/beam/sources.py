@@ -13,7 +13,7 @@ from apache_beam.testing.test_stream import (
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.runners.beam.sdk import proto
-from beamlike.runners.beam.times import UNIT, ticks_of
+from beamlike.runners.beam.windows import UNIT, ticks_of
 from beamlike.runtime.script import Arrive, ScriptStep
 
 

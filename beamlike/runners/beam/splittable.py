@@ -27,7 +27,7 @@ from beamlike.runners.beam.restrictions import Rest, delay_ms
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.stateful import BeamFn
 from beamlike.runners.beam.steps import OutputStep, Step, opened
-from beamlike.runners.beam.times import UNIT, ticks_of
+from beamlike.runners.beam.windows import UNIT, ticks_of
 
 MOST_OUTPUTS: Final = 10_000
 LONGEST_CALL: Final = 1.0

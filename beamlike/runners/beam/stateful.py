@@ -27,8 +27,7 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runners.beam.steps import Opening, Step, opened
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import ticks_of, timestamp_of
-from beamlike.runners.beam.windows import ObjectWindows
+from beamlike.runners.beam.windows import ObjectWindows, ticks_of, timestamp_of
 
 ANY_SKEW = 2**62
 """An output may happen at any time: what is late is Beam's business, and not that of states."""

@@ -16,8 +16,7 @@ from beamlike.model.resolution import Span as Ticks
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, window_of
 from beamlike.runners.beam.sdk import Windowing, proto
-from beamlike.runners.beam.times import UNIT, timestamp_of
-from beamlike.runners.beam.windows import Span, Windows, windows_of
+from beamlike.runners.beam.windows import UNIT, Span, Windows, timestamp_of, windows_of
 
 _COMBINERS: Final = {
     proto.OutputTime.END_OF_WINDOW: TimestampCombiner.END_OF_WINDOW,

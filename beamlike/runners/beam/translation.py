@@ -47,9 +47,8 @@ from beamlike.runners.beam.stage import Stage, Untagged, with_one_key
 from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import check_known_by_bounds, check_same_windows
-from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
-from beamlike.runners.beam.windows import ObjectWindows
+from beamlike.runners.beam.windows import UNIT, ObjectWindows
 from beamlike.runtime.graph.main_program import MainProgram
 
 

@@ -1,4 +1,6 @@
-"""Windows and panes of Beam as those of the graph, and back.
+"""Times, windows and panes of Beam as those of the graph, and back.
+
+Both count microseconds, from the same first instant to the same last one.
 
 The graph knows a window by its bounds. Beam's own window functions need no more. Windows of a
 user's own functions may be objects of any class, also without any length, so they travel with
@@ -14,14 +16,28 @@ from typing import Any, Final
 import attrs
 import numpy as np
 from apache_beam.transforms import window as beam_windows
-from apache_beam.utils.timestamp import Duration
+from apache_beam.utils.timestamp import Duration, Timestamp
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.windows import GLOBAL_WINDOWS, IntervalWindow, bounds
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming, coders, windowed_value
 from beamlike.runners.beam.sdk import PaneInfo as BeamPane
-from beamlike.runners.beam.times import UNIT, timestamp_of
+
+UNIT: Final = MICROSECONDS
+"""What a tick of the graph of a pipeline of Beam is."""
+
+
+def ticks_of(instant: Any) -> int:
+    """An instant of Beam's, of event time or of processing time, as one of the graph."""
+    return int(Timestamp.of(instant).micros)
+
+
+def timestamp_of(ticks: int) -> Any:
+    """An instant of the graph as a ``Timestamp``."""
+    return Timestamp(micros=ticks)
+
 
 Span = tuple[int, int]
 """The bounds of a window of the graph: its first instant, and the first one after it."""

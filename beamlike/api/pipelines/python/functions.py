@@ -3,19 +3,20 @@
 Source: Beam Python ``transforms.core.DoFn``.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Generic
 
 import attrs
 
 from beamlike.api import user_timers
-from beamlike.api.pipelines import dofn
+from beamlike.api.pipelines import dofn, elements
 from beamlike.api.pipelines.dofn import Param
-from beamlike.api.pipelines.python.reading import Length, in_millis, moment
+from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
 from beamlike.api.pipelines.variables import In, T
 
-__all__ = ["DoFn"]
+__all__ = ["DoFn", "WithTimestamps"]
 
 
 @attrs.frozen
@@ -71,3 +72,28 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
 
     Beam Java ``getAllowedTimestampSkew``. Beam Python has no such check.
     """
+
+
+class WithTimestamps(elements.WithTimestamps):
+    """Each element at the event time that a function says. It stays in its windows.
+
+    Args:
+        fn: From an element to an instant: a number of seconds, `Timestamp`, a ``datetime`` or
+            text.
+        allowed_timestamp_skew: How far before the time that it has now an element may be moved, a
+            duration. The watermark may have passed there, and then the element is late.
+
+    Raises:
+        PipelineError: It is no function; at run: an element is moved too far back.
+        TimeError: The skew cannot be read; at run: the function returned no instant.
+
+    Source: Beam Java ``WithTimestamps``.
+    """
+
+    def __init__(self, fn: Callable[[Any], Instant], allowed_timestamp_skew: Length = 0) -> None:
+        skew = in_millis(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
+        super().__init__(fn, skew)
+
+    @staticmethod
+    def read(instant: Any) -> Timestamp:
+        return moment(instant, "timestamp")
