@@ -139,7 +139,12 @@ class BufferedBatches(DoFn[Any, Any]):
         batch.add(value)
         costs.write(before + cost)
         if known is None and self.wait:
-            self._begin_to_wait(waited.with_no_output_timestamp())
+            waited = waited.with_no_output_timestamp()
+            if self.clock is None:
+                waited.offset(self.wait).set_relative()
+            else:
+                began = moment(self.clock(), "what the clock of GroupIntoBatches returned")
+                waited.set(began.micros // 1000 + self.wait)
         if known is None or timestamp < known:
             earliest.write(timestamp)
             expired.set(expired.latest, output_timestamp=timestamp)
@@ -147,13 +152,6 @@ class BufferedBatches(DoFn[Any, Any]):
             yield _flushed(key, batch, costs, earliest)
             waited.clear()
             expired.clear()
-
-    def _begin_to_wait(self, waited: Any) -> None:
-        if self.clock is None:
-            waited.offset(self.wait).set_relative()
-        else:
-            began = moment(self.clock(), "what the clock of GroupIntoBatches returned")
-            waited.set(began.micros // 1000 + self.wait)
 
     @on_timer(WAITED)
     def on_waited(

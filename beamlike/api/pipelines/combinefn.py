@@ -165,7 +165,8 @@ def combine_fn(
         kwargs: Likewise.
     """
     kwargs = {} if kwargs is None else kwargs
-    if isinstance(fn, type) and not _is_plain(fn):
+    # A class that is neither is called as a function, such as `set`.
+    if isinstance(fn, type) and (in_steps(fn) or issubclass(fn, model.CombineFn)):
         if owner != "aggregate_field":  # which takes the class, too, as Beam does
             raise PipelineTypeError(
                 f"{owner} needs a combine function; write {owner}({fn.__name__}())"
@@ -230,8 +231,3 @@ class _WithLife:
 
     def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
         return self._ready().extract_output(accumulator, *args, **kwargs)
-
-
-def _is_plain(cls: type) -> bool:
-    """Whether a class is called as a function, such as `set`."""
-    return not in_steps(cls) and not issubclass(cls, model.CombineFn)

@@ -1,6 +1,6 @@
 """DataFrames in and out of pipelines."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.arguments import check_idle, check_jump, counted
@@ -24,16 +24,16 @@ def clock_of_rows(
     rows: "DataFrame",
     timestamp: str | None,
     idle: IdleLike,
-    durations: Mapping[str, Any],
     in_ms: Callable[[Any, str], int],
     *,
     by_part: bool = False,
+    **durations: Any,
 ) -> SourceClock:
     """The clock of a DataFrame that is read as elements, once its arguments are what they must be.
 
     Args:
+        in_ms: Reads a duration under its name, in milliseconds.
         durations: ``watermark``, ``idle_after``, ``max_ahead`` and ``max_jump``.
-        in_ms: Reads one of them under its name, in milliseconds.
     """
     if not hasattr(rows, "isStreaming"):
         raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
@@ -116,14 +116,11 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 'would hold the others back for ever; add idle_after="1 minute", or as long as no '
                 "row may mean nothing"
             )
-        durations = {
-            "watermark": watermark,
-            "idle_after": idle_after,
-            "max_ahead": max_ahead,
-            "max_jump": max_jump,
-        }
+        spans = {"watermark": watermark, "idle_after": idle_after}
+        limits = {"max_ahead": max_ahead, "max_jump": max_jump}
+        by_part = watermark_by is not None
         self.clock = clock_of_rows(
-            rows, timestamp, idle, durations, in_millis, by_part=watermark_by is not None
+            rows, timestamp, idle, in_millis, by_part=by_part, **spans, **limits
         )
         if (encoded is None) != (coder is None):
             raise PipelineError(

@@ -85,13 +85,9 @@ class FromDataFrame(_Ours):
         max_jump: DurationLike | None = None,
     ) -> None:
         super().__init__()
-        durations = {
-            "watermark": watermark,
-            "idle_after": idle_after,
-            "max_ahead": max_ahead,
-            "max_jump": max_jump,
-        }
-        self.clock = clock_of_rows(rows, timestamp, idle, durations, duration_ms)
+        spans = {"watermark": watermark, "idle_after": idle_after}
+        limits = {"max_ahead": max_ahead, "max_jump": max_jump}
+        self.clock = clock_of_rows(rows, timestamp, idle, duration_ms, **spans, **limits)
         self.rows, self.timestamp = rows, timestamp
 
     def get_windowing(self, unused_inputs: Any) -> Windowing:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from math import ulp
 from typing import Any, Final, TypeVar
 
-from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.durations import Duration, is_number
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import TimeError, TimeTypeError
 from beamlike.model.time import (
@@ -108,8 +108,7 @@ def moment(value: Any, argument: str) -> Timestamp:
 
 
 def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float) or hasattr(value, "__index__")
-    return number and not isinstance(value, bool)
+    return is_number(value) and not isinstance(value, bool)
 
 
 def _finite(cls: Callable[[Any], T], seconds: Any, argument: str) -> T:

@@ -186,20 +186,14 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
     return Call(collection, "Combine").apply(combine if has_default else combine.without_defaults())
 
 
-def _collecting(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def collected(element: Any, *beside: Any) -> tuple[Any, ...]:
-        value = fn(element, *beside)
-        return () if value is None else (value,)
-
-    return collected
-
-
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "map": lambda fn: lambda element, *beside: (fn(element, *beside),),
     "flat_map": lambda fn: fn,
     "filter": lambda fn: lambda element, *beside: (element,) if fn(element, *beside) else (),
     "filter_not": lambda fn: lambda element: () if fn(element) else (element,),
-    "collect": _collecting,
+    "collect": lambda fn: (
+        lambda element, *beside: [value for value in (fn(element, *beside),) if value is not None]
+    ),
     "key_by": lambda fn: lambda element, *beside: ((fn(element, *beside), element),),
 }
 

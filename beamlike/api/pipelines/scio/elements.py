@@ -5,7 +5,6 @@ Source: Scio ``SCollection``.
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Final, TextIO
 
 from beamlike.api.pipelines.batches import BufferedBatches
@@ -221,11 +220,7 @@ def _tap(call: Call, look: Callable[[Any], Any]) -> Any:
 
 
 def _hash_partition(call: Call, number: int) -> Any:
-    return _parts(call, number, partial(_hashed, number))
-
-
-def _hashed(number: int, element: Any) -> int:
-    return digest(element) % number
+    return _parts(call, number, lambda element: digest(element) % number)
 
 
 def _partition(call: Call, number: Any, fn: Any) -> Any:
