@@ -1,6 +1,7 @@
 """Elements in batches, for functions to which many at a time are cheaper than each alone.
 
-Source: Beam Python ``util.GroupIntoBatches``.
+Source: Beam Python ``util.GroupIntoBatches``, Beam Java
+``GroupIntoBatches.GroupIntoBatchesDoFn``, of which Scio's ``batchByKey`` is made.
 """
 
 from collections.abc import Callable, Iterable

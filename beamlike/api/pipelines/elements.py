@@ -1,6 +1,6 @@
 """Sources in memory, and transforms that take elements one by one.
 
-Source: Beam Python ``transforms.core`` and ``transforms.util``.
+Source: Beam Python ``transforms.core`` and ``transforms.util``; Beam Java ``WithTimestamps``.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

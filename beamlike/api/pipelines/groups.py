@@ -28,6 +28,14 @@ from beamlike.model.graph import Fanout, FlattenNode
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
 
+__all__ = [
+    "CombineGlobally",
+    "CombinePerKey",
+    "CombineValues",
+    "GroupByKey",
+    "check_fanout",
+]
+
 
 class WithDefaults(PTransform[Any, Any]):
     """Makes something of all elements of a window, and of none unless it has no defaults."""
@@ -62,15 +70,6 @@ def check_defaults(pcoll: PCollection[Any], written: str) -> None:
             f"input is not windowed by GlobalWindows, and it is by {pcoll.windowing.window_fn}; "
             f"write {written}(...).without_defaults()"
         )
-
-
-__all__ = [
-    "CombineGlobally",
-    "CombinePerKey",
-    "CombineValues",
-    "GroupByKey",
-    "check_fanout",
-]
 
 
 class GroupByKey(PTransform[Any, Any]):

@@ -1,6 +1,7 @@
-"""Options of a pipeline: a command line, for the code that builds it.
+"""Options of a pipeline: a command line, for the code that builds it; and runners in Beam's words,
+each a name for a host.
 
-Source: Beam Python ``options.pipeline_options``.
+Source: Beam Python ``options.pipeline_options`` and ``runners``.
 """
 
 import os

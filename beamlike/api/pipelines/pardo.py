@@ -1,6 +1,6 @@
-"""A function over each element, with one output or several.
+"""A function over each element, with one output or several, also of elements that it raises for.
 
-Source: Beam Python ``transforms.core``.
+Source: Beam Python ``transforms.core`` and ``transforms.error_handling``.
 """
 
 import traceback

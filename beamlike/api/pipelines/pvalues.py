@@ -1,6 +1,6 @@
 """What transforms are given and what they make, by the classes that programs of Beam name.
 
-Source: Beam Python ``pvalue``.
+Source: Beam Python ``pvalue``, with ``DoOutputsTuple``.
 """
 
 from abc import ABCMeta

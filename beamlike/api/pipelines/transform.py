@@ -13,6 +13,8 @@ from beamlike.api.pipelines.hints import WithTypeHints
 from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError, TypeCheckError
 from beamlike.model.fingerprint import stable_repr
 
+__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
+
 
 class Elements:
     """Elements on their way through a pipeline: what `PCollection` is to a transform."""
@@ -66,8 +68,6 @@ def pipelines_of(inputs: Any, label: str) -> Iterator[Any]:
             "pipeline | Create([...]) first"
         )
 
-
-__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
 _LONGEST: Final = 19
 """The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""

@@ -1,13 +1,14 @@
 """A pipeline on Spark: a batch job for data that ends, a query for streams, scripts by steps."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from beamlike.api.pipelines.on_spark import SparkGraph
-from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Node, ReadNode
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from beamlike.errors import TransformError
 
 
 @contextmanager

@@ -1,11 +1,13 @@
-"""The runner, and what a run leaves behind."""
+"""The runner, its options, and a collection of a pipeline as a DataFrame of Spark."""
 
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
+
 from beamlike.api.arguments import counted
-from beamlike.errors import UnsupportedError
+from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.in_process import run_pipeline
@@ -22,18 +24,13 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runners.beam.translation import Translation
 from beamlike.runners.beam.windows import UNIT
+from beamlike.runtime.graph.main_program import MainProgram
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
     from apache_beam.pvalue import PCollection
     from pyspark.sql import DataFrame, SparkSession
-
-
-from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
-
-from beamlike.errors import PipelineError
-from beamlike.runtime.graph.main_program import MainProgram
 
 
 class BeamlikeOptions(PipelineOptions):  # type: ignore[misc]

@@ -11,6 +11,8 @@ from beamlike.model.panes import NO_FIRING, Timing
 from beamlike.model.panes import Timing as PaneInfoTiming
 from beamlike.model.readable import ReadableABC
 
+__all__ = ["PANE_INFO_UNKNOWN", "PaneInfo", "PaneInfoTiming"]
+
 
 class OfTheCore(ReadableABC):
     """Makes values of the core of Beam Python's arguments, and counts all of these as its own.
@@ -29,8 +31,6 @@ class OfTheCore(ReadableABC):
     def _of(cls, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
-
-__all__ = ["PANE_INFO_UNKNOWN", "PaneInfo", "PaneInfoTiming"]
 
 PANE_INFO_UNKNOWN = NO_FIRING
 """The pane of an element that was never grouped."""
