@@ -140,12 +140,12 @@ class BufferedBatches(DoFn[Any, Any]):
         batch.add(value)
         costs.write(before + cost)
         if known is None and self.wait:
-            waited = waited.with_no_output_timestamp()
+            timer = waited.with_no_output_timestamp()
             if self.clock is None:
-                waited.offset(self.wait).set_relative()
+                timer.offset(self.wait).set_relative()
             else:
                 began = moment(self.clock(), "what the clock of GroupIntoBatches returned")
-                waited.set(began.micros // 1000 + self.wait)
+                timer.set(began.micros // 1000 + self.wait)
         if known is None or timestamp < known:
             earliest.write(timestamp)
             expired.set(expired.latest, output_timestamp=timestamp)
@@ -155,28 +155,19 @@ class BufferedBatches(DoFn[Any, Any]):
             expired.clear()
 
     @on_timer(WAITED)
-    def on_waited(
-        self,
-        key: Any = DoFn.KeyParam,
-        batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
-        costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
-        earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
-        expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
-    ) -> Iterable[Any]:
-        yield _flushed(key, batch, costs, earliest)
-        expired.clear()
-
     @on_timer(EXPIRED)
-    def on_expired(
+    def on_end(
         self,
         key: Any = DoFn.KeyParam,
         batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
         costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
         earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
         waited: Any = DoFn.TimerParam(WAITED),  # noqa: B008
+        expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
     ) -> Iterable[Any]:
         yield _flushed(key, batch, costs, earliest)
         waited.clear()
+        expired.clear()
 
 
 def _flushed(key: Any, batch: Any, costs: Any, earliest: Any) -> TimestampedValue[Any]:

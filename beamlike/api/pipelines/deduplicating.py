@@ -112,9 +112,6 @@ class _FirstOfKey(DoFn[Any, Any]):
         yield element
 
     @on_timer(REAL)
-    def forget_by_clock(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
-        seen.clear()
-
     @on_timer(EVENT)
-    def forget_by_watermark(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
+    def forget(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
         seen.clear()

@@ -241,7 +241,11 @@ class WindowedValue(Located):
         return cls(element.value, timestamp, tuple(map(of_model, element.windows)), element.pane)
 
     def windowed(self) -> Windowed:
-        """The element as the core has it."""
+        """The element as the core has it.
+
+        Raises:
+            WindowingError: A window is of a class of its own.
+        """
         windows = tuple(model_of(window, "a WindowedValue") for window in self.windows)
         return Windowed(self.value, self.timestamp.instant_ms, windows, self.pane_info)
 
