@@ -161,7 +161,7 @@ def expanded(
             "output"
         )
     if views:
-        return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)
+        return with_side_inputs(pcoll, views, do, label)
     return pcoll.pipeline.add(
         ParDoNode(label, (pcoll.edge,), do), pcoll.windowing, pcoll.is_bounded
     )

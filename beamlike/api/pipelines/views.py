@@ -221,12 +221,7 @@ class View:
 
 
 def with_side_inputs(
-    main: PCollection[Any],
-    views: Sequence[AsSideInput[Any]],
-    do: Do,
-    label: str,
-    *,
-    is_bounded: bool = True,
+    main: PCollection[Any], views: Sequence[AsSideInput[Any]], do: Do, label: str
 ) -> PCollection[Any]:
     """What a function makes of the elements of a collection, which looks into side inputs.
 
@@ -239,7 +234,7 @@ def with_side_inputs(
     sources = (main.edge, *(of_view.edge for of_view in panes))
     sides = tuple(view.pcoll.windowing for view in views)
     node = SideInputNode(label, sources, main.windowing, sides, do)
-    return main.pipeline.add(node, main.windowing, main.is_bounded and is_bounded)
+    return main.pipeline.add(node, main.windowing, main.is_bounded)
 
 
 def _side_input_panes(
