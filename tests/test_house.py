@@ -23,7 +23,7 @@ ROOMS = {
     "beamlike/api": 900,
     "beamlike/api/dataframe": 3_600,
     "beamlike/api/kafka": 900,
-    "beamlike/api/pipelines": 11_600,
+    "beamlike/api/pipelines": 11_500,
     "beamlike/beam": 500,
     "beamlike/cli": 2_600,
     "beamlike/demo": 1_100,
