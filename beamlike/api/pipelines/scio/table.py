@@ -73,6 +73,13 @@ def _is_complete(signature: str) -> bool:
     return closed and "->" in signature and not signature.endswith("->")
 
 
+def transforms(module: ModuleType) -> dict[str, Transform]:
+    """What the verbs of the table of a module do."""
+    names = [verb.name for verb in verbs(module.VERBS)]
+    named = {name: vars(module)[f"_{name}"] for name in names if f"_{name}" in vars(module)}
+    return named | module.TRANSFORMS
+
+
 def methods(module: ModuleType) -> dict[str, Any]:
     """The methods of the table of a module."""
     table = {verb.name: verb for verb in verbs(module.VERBS)}
@@ -81,8 +88,7 @@ def methods(module: ModuleType) -> dict[str, Any]:
     for head, definition in zip(heads, ast.parse("...\n".join([*heads, ""])).body, strict=True):
         assert isinstance(definition, ast.FunctionDef)
         lines += [head, *(f"    {line}" for line in _body(definition))]
-    named = {name: vars(module)[f"_{name}"] for name in table if f"_{name}" in vars(module)}
-    namespace = {"add": add, **vars(module), "TRANSFORMS": named | module.TRANSFORMS}
+    namespace = {"add": add, **vars(module), "TRANSFORMS": transforms(module)}
     exec(compile("\n".join(lines), __file__, "exec"), namespace)
     by_name = {}
     for name, verb in table.items():
