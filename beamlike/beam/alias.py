@@ -44,11 +44,11 @@ class Alias(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if not f"{fullname}.".startswith(f"{self.name}."):
             return None
-        target = PACKAGE + fullname.removeprefix(self.name)
+        original = PACKAGE + fullname.removeprefix(self.name)
         try:
-            module = import_module(target)
+            module = import_module(original)
         except ModuleNotFoundError as error:
-            if error.name != target:
+            if error.name != original:
                 raise
             return None
         self._specs[fullname] = module.__spec__

@@ -166,7 +166,8 @@ def combine_fn(
     """
     kwargs = {} if kwargs is None else kwargs
     # A class that is neither is called as a function, such as `set`.
-    if isinstance(fn, type) and (in_steps(fn) or issubclass(fn, model.CombineFn)):
+    steps_or_model = in_steps(fn) or (isinstance(fn, type) and issubclass(fn, model.CombineFn))
+    if isinstance(fn, type) and steps_or_model:
         if owner != "aggregate_field":  # which takes the class, too, as Beam does
             raise PipelineTypeError(
                 f"{owner} needs a combine function; write {owner}({fn.__name__}())"

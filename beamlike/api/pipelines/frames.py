@@ -116,8 +116,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 'would hold the others back for ever; add idle_after="1 minute", or as long as no '
                 "row may mean nothing"
             )
-        spans = {"watermark": watermark, "idle_after": idle_after}
-        limits = {"max_ahead": max_ahead, "max_jump": max_jump}
+        spans: dict[str, Any] = {"watermark": watermark, "idle_after": idle_after}
+        limits: dict[str, Any] = {"max_ahead": max_ahead, "max_jump": max_jump}
         by_part = watermark_by is not None
         self.clock = clock_of_rows(
             rows, timestamp, idle, in_millis, by_part=by_part, **spans, **limits

@@ -85,8 +85,8 @@ class FromDataFrame(_Ours):
         max_jump: DurationLike | None = None,
     ) -> None:
         super().__init__()
-        spans = {"watermark": watermark, "idle_after": idle_after}
-        limits = {"max_ahead": max_ahead, "max_jump": max_jump}
+        spans: dict[str, Any] = {"watermark": watermark, "idle_after": idle_after}
+        limits: dict[str, Any] = {"max_ahead": max_ahead, "max_jump": max_jump}
         self.clock = clock_of_rows(rows, timestamp, idle, duration_ms, **spans, **limits)
         self.rows, self.timestamp = rows, timestamp
 
