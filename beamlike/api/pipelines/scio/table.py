@@ -77,7 +77,7 @@ def transforms(module: ModuleType) -> dict[str, Transform]:
     """What the verbs of the table of a module do."""
     names = [verb.name for verb in verbs(module.VERBS)]
     named = {name: vars(module)[f"_{name}"] for name in names if f"_{name}" in vars(module)}
-    return named | module.TRANSFORMS
+    return {**named, **module.TRANSFORMS}
 
 
 def methods(module: ModuleType) -> dict[str, Any]:
