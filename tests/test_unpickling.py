@@ -25,8 +25,6 @@ OPENED = {
     "beamlike/inspect/state/function_state.py": "states and timers of a checkpoint",
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
-    # As with other pipelines: who may write into the checkpoint chooses them.
-    "beamlike/runners/beam/keys.py": "a key of a pipeline of Beam, for which it has no coder",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",
     "testing/contracts/trigger.py": "the trigger under test, and what it keeps",

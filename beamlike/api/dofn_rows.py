@@ -10,8 +10,8 @@ import attrs
 
 from beamlike.api.function_rows import FunctionRows, OverRows
 from beamlike.api.marked_methods import OF_BUNDLES
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.params import Param
+from beamlike.api.pipelines.dofn import DoFn, Param
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed
@@ -39,7 +39,7 @@ class _DoFnRows(OverRows, StatefulDoFnInvoker):
     """A `DoFn` whose elements are rows."""
 
     def __init__(self, fn: DoFn[Any, Any], rows: FunctionRows, label: str) -> None:
-        super().__init__(fn, (), {}, None, label)
+        super().__init__(DoFnInvoker(fn, (), {}, None, label, stateful=True))
         self.rows = rows
 
     def argument(

@@ -42,8 +42,8 @@ from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.functions import WithTimestamps as WithTimestamps
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
-from beamlike.api.pipelines.python.times import WithTimestamps as WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.window_fns import FixedWindows as FixedWindows
 from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
@@ -87,7 +87,6 @@ from beamlike.beam.options import pipeline_options as pipeline_options
 from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
 from beamlike.beam.transforms import deduplicate as deduplicate
-from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger

@@ -19,15 +19,15 @@ class Alias(MetaPathFinder, Loader):
         self.name = name
         self._before = self._taken()
         self._specs: dict[str, ModuleSpec | None] = {}
-        for each in self._before:
-            del sys.modules[each]
+        for module in self._before:
+            del sys.modules[module]
         sys.meta_path.insert(0, self)
 
     def _taken(self) -> dict[str, ModuleType]:
         return {
-            each: module
-            for each, module in sys.modules.items()
-            if f"{each}.".startswith(f"{self.name}.")
+            name: module
+            for name, module in sys.modules.items()
+            if f"{name}.".startswith(f"{self.name}.")
         }
 
     def remove(self) -> None:
@@ -35,8 +35,8 @@ class Alias(MetaPathFinder, Loader):
         if self not in sys.meta_path:
             return
         sys.meta_path.remove(self)
-        for each in self._taken():
-            del sys.modules[each]
+        for module in self._taken():
+            del sys.modules[module]
         sys.modules.update(self._before)
 
     def find_spec(
@@ -44,11 +44,11 @@ class Alias(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if not f"{fullname}.".startswith(f"{self.name}."):
             return None
-        here = PACKAGE + fullname.removeprefix(self.name)
+        original = PACKAGE + fullname.removeprefix(self.name)
         try:
-            module = import_module(here)
+            module = import_module(original)
         except ModuleNotFoundError as error:
-            if error.name != here:
+            if error.name != original:
                 raise
             return None
         self._specs[fullname] = module.__spec__

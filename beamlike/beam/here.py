@@ -25,7 +25,7 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.result:PipelineResult,PipelineState "
     f"{_P}.views:AsDict,AsIter,AsList,AsMultiMap,AsSingleton "
     f"{_P}.python.durations:Duration {_P}.python.panes:PaneInfo {_P}.python.timestamps:Timestamp "
-    f"{_P}.python.times:WithTimestamps "
+    f"{_P}.python.functions:WithTimestamps "
     f"{_P}.python.window_fns:FixedWindows,GlobalWindows,Sessions,SlidingWindows "
     f"{_P}.python.windowing:AfterProcessingTime,TimestampCombiner "
     f"{_P}.python.windows:GlobalWindow,IntervalWindow,TimestampedValue,WindowedValue",
@@ -44,18 +44,17 @@ HERE: Final[Mapping[str, str]] = {
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
     "pvalue": f"{_P}.pvalues PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
-    f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
-    "runners.direct.direct_runner": f"{_P}.runners",
-    "runners.interactive.interactive_runner": f"{_P}.runners",
-    "runners.portability.fn_api_runner.fn_runner": f"{_P}.runners",
-    "runners.portability.prism_runner": f"{_P}.runners",
-    "runners.portability.spark_runner": f"{_P}.runners",
-    "runners.runner": f"{_P}.result {_P}.runners",
+    f"DoOutputsTuple={_P}.pvalues:DoOutputs MultiMap={_P}.views:AsMultiMap",
+    "runners.direct.direct_runner": f"{_P}.options",
+    "runners.interactive.interactive_runner": f"{_P}.options",
+    "runners.portability.fn_api_runner.fn_runner": f"{_P}.options",
+    "runners.portability.prism_runner": f"{_P}.options",
+    "runners.portability.spark_runner": f"{_P}.options",
+    "runners.runner": f"{_P}.result {_P}.options",
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
     "testing.util": f"{_T}.pipelines.beam",
     "transforms.deduplicate": f"{_P}.deduplicating",
-    "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
@@ -71,7 +70,7 @@ HERE: Final[Mapping[str, str]] = {
     f"on_window_expiration={_P}.userstate:on_window_expiration "
     f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs "
-    f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
+    f"RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.hints TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.typehints": " ".join(
@@ -106,12 +105,7 @@ def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
 
 
 def place_of(module: str, name: str) -> tuple[str, str] | None:
-    """The module and the name there of what Beam defines; None: it is not here.
-
-    Args:
-        module: Where Beam defines it, without ``apache_beam.``.
-        name: The name there.
-    """
+    """The module and the name there of what Beam defines; None: it is not here."""
     modules, renamed = _parts(module)
     if name in renamed:
         place, _, attribute = renamed[name].partition(":")
@@ -127,12 +121,8 @@ def added(module: str) -> list[str]:
     return [*_parts(module)[1]]
 
 
-def found(module: str, name: str) -> Any:
-    """What Beam defines there, as it is here.
-
-    Raises:
-        LookupError: It is not here.
-    """
+def definition(module: str, name: str) -> Any:
+    """What Beam defines there, as it is here."""
     place = place_of(module, name)
     if place is None:
         raise LookupError(name)

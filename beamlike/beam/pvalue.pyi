@@ -1,10 +1,10 @@
 """Beam's ``apache_beam.pvalue``: what is here of it."""
 
 from beamlike.api.pipelines.dofn import TaggedOutput as TaggedOutput
-from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
+from beamlike.api.pipelines.pvalues import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pvalues import PBegin as PBegin
 from beamlike.api.pipelines.pvalues import PDone as PDone
 from beamlike.api.pipelines.pvalues import PValue as PValue

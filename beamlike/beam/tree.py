@@ -16,7 +16,7 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
-from beamlike.beam.here import added, found, place_of
+from beamlike.beam.here import added, definition, place_of
 from beamlike.errors import UnsupportedError
 
 PACKAGE: Final = "beamlike.beam"
@@ -102,7 +102,7 @@ def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
     modules: dict[str, dict[str, Origin]] = {}
     module = ""
     for line in lines:
-        first, *others = line.split()
+        first, *entries = line.split()
         if first == "#":
             continue
         if not line.startswith(" "):
@@ -110,11 +110,11 @@ def _parsed(lines: Iterable[str]) -> Mapping[str, Mapping[str, Origin]]:
             modules[module] = {}
         elif first.startswith("<"):
             source = first[1:].replace(".", "") and first[1:]
-            for name, _, original in (each.partition("=") for each in others):
+            for name, _, original in (entry.partition("=") for entry in entries):
                 origin = (original or name, "") if source == "@" else (source, original or name)
                 modules[module][name] = origin
         else:
-            modules[module].update((name, (module, name)) for name in (first, *others))
+            modules[module].update((name, (module, name)) for name in (first, *entries))
     return modules
 
 
@@ -141,8 +141,8 @@ class _ModuleGetattr:
     def __call__(self, name: str) -> Any:
         origin = origin_of(self.module, name) if not name.startswith("__") else None
         if name == "__all__":
-            own = {**names()[self.module], **dict.fromkeys(added(self.module))}
-            return [name for name in own if not name.startswith("_")]
+            listed = {**names()[self.module], **dict.fromkeys(added(self.module))}
+            return [name for name in listed if not name.startswith("_")]
         if origin is None:
             owner = f"{PACKAGE}.{self.module}".removesuffix(".")
             raise AttributeError(f"{owner} has no {name!r}, nor has Beam", name=name)
@@ -150,7 +150,7 @@ class _ModuleGetattr:
         if not original:
             return import_module(f"{PACKAGE}.{source}" if source else PACKAGE)
         try:
-            return found(source, original)
+            return definition(source, original)
         except LookupError:
             return absent(source, original)
 
@@ -178,8 +178,8 @@ class _Tree(MetaPathFinder, Loader):
             # Programs look at ``vars(window)``, so that what is here has to stand there.
             vars(module).update(
                 {
-                    it: getattr_of_module(it)
-                    for it, (source, original) in names()[name].items()
+                    name_there: getattr_of_module(name_there)
+                    for name_there, (source, original) in names()[name].items()
                     if original and place_of(source, original)
                 }
             )

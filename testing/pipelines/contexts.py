@@ -6,10 +6,9 @@ Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
+from beamlike.api.pipelines.options import Host, PipelineOptions, PipelineRunner, StandardOptions
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
-from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import BeamlikeError, PipelineError

@@ -19,8 +19,8 @@ from beamlike.runtime.accumulator_columns import (
     MeanColumns,
     PickledColumn,
     PlainColumn,
-    continues,
 )
+from beamlike.runtime.changes import continues
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Part, Plan, spread_shards

@@ -9,6 +9,7 @@ import pytest
 from beamlike.api.pipelines import userstate
 from beamlike.api.pipelines.coders import PickleCoder, VarIntCoder
 from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker
 from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine import events
@@ -76,8 +77,9 @@ class Expiring(Fn):
 
 
 def machine(fn: Any = None, window_fn: Any = None, lateness: int = 0, **more: Any) -> StatefulParDo:
-    doing = StatefulDoFnInvoker(fn or Fn(), (), {}, frozenset(), "F")
-    return StatefulParDo(window_fn or FixedWindows(10), doing, lateness, **more)
+    invoker = DoFnInvoker(fn or Fn(), (), {}, frozenset(), "F", stateful=True)
+    fn = StatefulDoFnInvoker(invoker)
+    return StatefulParDo(window_fn or FixedWindows(10), fn, lateness, **more)
 
 
 def arrive(*acts: tuple[int, Act], key: str = "k") -> Arrive:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.here import found
+from beamlike.beam.here import definition
 from beamlike.beam.tree import _Absent, names
 from beamlike.errors import PipelineError, UnsupportedError
 from tests.beam_suite.stubs import FOLDER, write_stubs
@@ -46,7 +46,7 @@ def test_a_name_means_the_same_in_every_module():
                 assert getattr(module, name) is getattr(beam, name)
     for name, (module, original) in names()[""].items():
         if name in beam.__all__ and original:
-            assert found(module, original) is getattr(beam, name)
+            assert definition(module, original) is getattr(beam, name)
 
 
 # What stands in a program, with ``apache_beam`` replaced, and a name that must be there then. That

@@ -96,7 +96,7 @@ def ran_on_spark(monkeypatch: pytest.MonkeyPatch) -> list[SparkOptions]:
         options.append(given[-1])
         return PipelineResult(PipelineRun({}, ()))
 
-    monkeypatch.setattr("beamlike.api.pipelines.running.run_on_spark", note)
+    monkeypatch.setattr("beamlike.api.pipelines.pipeline.run_on_spark", note)
     return options
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import attrs
 
 from beamlike.api.marked_methods import is_sorted
-from beamlike.api.pipelines.dofn import TimestampedValue
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.dofn import Param, StateAsked, TimerAsked, TimestampedValue
 from beamlike.api.pipelines.userstate import expiration_of
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.state_specs import TimerSpec

@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 import beamlike as bl
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey
 from beamlike.api.pipelines.pardo import ParDo
@@ -147,9 +148,9 @@ class Program:
     @property
     def machine(self) -> StatefulParDo:
         """The reference machine of the function alone."""
-        doing = StatefulDoFnInvoker(self.fn, (), {}, frozenset(), "States")
+        invoker = DoFnInvoker(self.fn, (), {}, frozenset(), "States", stateful=True)
         on_error = "drop" if self.fails else "fail"
-        return StatefulParDo(self.window_fn, doing, self.lateness, on_error)
+        return StatefulParDo(self.window_fn, StatefulDoFnInvoker(invoker), self.lateness, on_error)
 
     @property
     def for_machine(self) -> Script:

@@ -10,11 +10,7 @@ from beamlike.machine.ungrouped import refuse_merging
 
 
 def check_collection(inputs: Any, transform: PTransform[Any, Any]) -> str:
-    """The full name of a transform that is being applied, if it was given one collection.
-
-    Raises:
-        PipelineError: It was given something else.
-    """
+    """The full name of a transform that is being applied, if it was given one collection."""
     if isinstance(inputs, PCollection):
         return inputs.pipeline.label
     name = transform.label
@@ -31,11 +27,7 @@ def check_collection(inputs: Any, transform: PTransform[Any, Any]) -> str:
 
 
 def check_states(pcoll: PCollection[Any]) -> None:
-    """Refuse a collection whose windows cannot have states.
-
-    Raises:
-        PipelineError: They merge.
-    """
+    """Refuse a collection whose windows cannot have states."""
     if not pcoll.windowing.is_merging:
         return
     try:

@@ -4,14 +4,15 @@ Source: Beam Python ``CoGroupByKey``, ``Distinct``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beamlike.api.pipelines.checks import check_collection
+from beamlike.api.pipelines.column_functions import with_no_value
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.pardo import ParDo
-from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import Flatten
@@ -20,14 +21,7 @@ from beamlike.model.combine import Count
 from beamlike.model.panes import PaneInfo
 from beamlike.model.triggers import DefaultTrigger
 
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.pipeline import Pipeline
-
 __all__ = ["CoGroupByKey", "Distinct"]
-
-
-def _with_nothing(element: T) -> tuple[T, None]:
-    return element, None
 
 
 class Distinct(PTransform[Any, Any]):
@@ -50,7 +44,7 @@ class Distinct(PTransform[Any, Any]):
                 f"and the collection has {windowing}; window it with "
                 f"WindowInto({windowing.window_fn}) for this"
             )
-        panes = pcoll | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        panes = pcoll | "ToPairs" >> Map(with_no_value) | "Group" >> CombinePerKey[Any](Count())
         return panes | "FirstPane" >> ParDo(_OfFirstPane())
 
 
@@ -75,7 +69,7 @@ class CoGroupByKey(PTransform[Any, Any]):
         pipeline: What the result belongs to, where there may be no collection at all.
     """
 
-    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+    def __init__(self, *, pipeline: Pipeline | None = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 

@@ -15,6 +15,11 @@ def with_no_key(v: T) -> tuple[tuple[()], T]:
     return (), v
 
 
+def with_no_value(key: T) -> tuple[T, None]:
+    """A pair of an element as its key, and nothing."""
+    return key, None
+
+
 def made_of_columns(called: Callable[..., Any], bundle: Bundle) -> ColumnBundle | None:
     """What a function makes of a bundle of columns; None if it has to be called.
 
@@ -27,11 +32,7 @@ def made_of_columns(called: Callable[..., Any], bundle: Bundle) -> ColumnBundle 
     if isinstance(called, attrgetter | itemgetter):
         reduced: Any = called.__reduce__()  # no other attribute has the names
         names = reduced[1]
-        pick: Callable[[Any], Column | None] = getattr(bundle.column, "picked", _none)
+        pick: Callable[[Any], Column | None] = getattr(bundle.column, "picked", lambda _name: None)
         picked = pick(names[0]) if len(names) == 1 and isinstance(names[0], str) else None
         return None if picked is None else bundle.with_column(picked)
-    return None
-
-
-def _none(_name: Any) -> None:
     return None

@@ -82,13 +82,12 @@ class CombineFn(WithTypeHints, Generic[In, R]):
 
 _WHOLE: Final = frozenset({int, bool})
 _ORDERED: Final = (_WHOLE, frozenset({str}), frozenset({bytes}))
-_FOLDS: Final = ((sum, (_WHOLE,)), (min, _ORDERED), (max, _ORDERED))
-"""Plain functions that make the result of all values of several results, over some types."""
-_OF_WHOLE_NUMBERS: Final[Sequence[tuple[Any, model.WholeNumbersFold]]] = (
-    (sum, "sum"),
-    (min, "min"),
-    (max, "max"),
+_FOLDS: Final[Sequence[tuple[Any, model.WholeNumbersFold, Sequence[Set[type]]]]] = (
+    (sum, "sum", (_WHOLE,)),
+    (min, "min", _ORDERED),
+    (max, "max", _ORDERED),
 )
+"""Plain functions that make the result of all values of several results, over some types."""
 
 
 @attrs.frozen
@@ -116,14 +115,15 @@ class _OfAll(model.Collect):
         return accumulator
 
     def combines_early(self, types: Set[type]) -> bool:
-        if self.args or self.kwargs:
-            return False
-        return any(fn is self.fn and any(types <= exact for exact in over) for fn, over in _FOLDS)
+        return any(types <= exact for _, over in self._folds() for exact in over)
 
     @property
     def whole_numbers_fold(self) -> model.WholeNumbersFold | None:
-        folds = (name for fn, name in _OF_WHOLE_NUMBERS if fn is self.fn)
-        return None if self.args or self.kwargs else next(folds, None)
+        return next((name for name, _ in self._folds()), None)
+
+    def _folds(self) -> list[tuple[model.WholeNumbersFold, Sequence[Set[type]]]]:
+        known = () if self.args or self.kwargs else _FOLDS
+        return [(name, over) for fn, name, over in known if fn is self.fn]
 
     def for_type(self, kind: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.
@@ -141,11 +141,7 @@ class _OfAll(model.Collect):
 
 
 def of_nothing(fn: model.CombineFn) -> Any:
-    """What a combine function makes of no elements, where there are none.
-
-    Raises:
-        ValueError: A function of the user's knows no answer, with what to write.
-    """
+    """What a combine function makes of no elements, where there are none."""
     if not isinstance(fn, Stepwise | _OfAll):
         return fn.extract(fn.create())
     try:
@@ -167,12 +163,11 @@ def combine_fn(
         owner: The transform that was given it, for messages.
         args: Given to each call, if it is not of beamlike's shape.
         kwargs: Likewise.
-
-    Raises:
-        PipelineError: It is neither, or has arguments that it cannot be given.
     """
     kwargs = {} if kwargs is None else kwargs
-    if isinstance(fn, type) and not _is_plain(fn):
+    # A class that is neither is called as a function, such as `set`.
+    steps_or_model = in_steps(fn) or (isinstance(fn, type) and issubclass(fn, model.CombineFn))
+    if isinstance(fn, type) and steps_or_model:
         if owner != "aggregate_field":  # which takes the class, too, as Beam does
             raise PipelineTypeError(
                 f"{owner} needs a combine function; write {owner}({fn.__name__}())"
@@ -237,8 +232,3 @@ class _WithLife:
 
     def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
         return self._ready().extract_output(accumulator, *args, **kwargs)
-
-
-def _is_plain(cls: type) -> bool:
-    """Whether a class is called as a function, such as `set`."""
-    return not in_steps(cls) and not issubclass(cls, model.CombineFn)

@@ -8,27 +8,25 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+import attrs
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.combine_fns import (
-    CountCombineFn,
-    MeanCombineFn,
-    SampleCombineFn,
-    ToDictCombineFn,
-    ToListCombineFn,
-    TopCombineFn,
-    ToSetCombineFn,
-)
-from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
-from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
+from beamlike.api.pipelines.groups import (
+    CombineGlobally,
+    CombinePerKey,
+    WithDefaults,
+    check_defaults,
+)
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 
 __all__ = [
@@ -51,6 +49,80 @@ __all__ = [
     "Top",
     "TopCombineFn",
 ]
+
+
+class _OfBeam(combine.CombineFn):
+    """A function by Beam's name, which saved state knows by its own."""
+
+    kept_as: ClassVar[str]
+
+    def __str__(self) -> str:
+        return stable_repr(self).replace(type(self).__name__, self.kept_as, 1)
+
+
+@attrs.frozen
+class CountCombineFn(combine.Count, _OfBeam):
+    """How many elements there are."""
+
+    kept_as = "Count"
+
+
+@attrs.frozen
+class MeanCombineFn(combine.Mean, _OfBeam):
+    """The mean of numbers; NaN of no numbers."""
+
+    kept_as = "Mean"
+
+    def extract(self, accumulator: tuple[float, int]) -> float:
+        mean = super().extract(accumulator)
+        return float("nan") if mean is None else mean
+
+
+class SampleCombineFn(combine.Sample, _OfBeam):
+    """Elements drawn without replacement."""
+
+    kept_as = "Sample"
+
+
+class ToListCombineFn(combine.Collect, _OfBeam):
+    """All elements as a list."""
+
+    kept_as = "Collect"
+
+
+class ToDictCombineFn(combine.Collect, _OfBeam):
+    """All pairs as a mapping."""
+
+    kept_as = "_AsDict"
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return dict(accumulator)
+
+
+class ToSetCombineFn(combine.Collect, _OfBeam):
+    """All elements as a set."""
+
+    kept_as = "_AsSet"
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return set(accumulator)
+
+
+class TopCombineFn(combine.Top, _OfBeam):
+    """The ``n`` greatest elements, the greatest first. Source: Beam Python ``TopCombineFn``.
+
+    Args:
+        n: How many at most.
+        key: From an element to what is compared in its place.
+        reverse: The least, the least first.
+    """
+
+    kept_as = "Top"
+
+    def __init__(
+        self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+    ) -> None:
+        super().__init__(n, key, smallest=reverse)
 
 
 class _Global(WithDefaults, Generic[R]):
@@ -174,23 +246,24 @@ class Latest(_OfValues, fn=combine.Latest()):
     """The value with the greatest event time; None of no values."""
 
 
+class _OfSample:
+    fn: CombineFn
+
+    def __init__(self, n: int, seed: int = 0) -> None:
+        self.fn = SampleCombineFn(n, seed)
+
+
 class Sample:
     """Elements drawn without replacement. Source: Beam ``Sample``.
 
     The same elements give the same sample, see `beamlike.combine_fns.Sample`.
     """
 
-    class FixedSizeGlobally(_ListOf):
+    class FixedSizeGlobally(_OfSample, _ListOf):
         """``n`` of each window."""
 
-        def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = SampleCombineFn(n, seed)
-
-    class FixedSizePerKey(_ListOfEach):
+    class FixedSizePerKey(_OfSample, _ListOfEach):
         """``n`` of each key."""
-
-        def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = SampleCombineFn(n, seed)
 
     class Any(PTransform[PCollection[T], PCollection[T]]):
         """Any ``n`` elements of each window, as they are, and all if there are fewer."""
@@ -204,15 +277,24 @@ class Sample:
 
         def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
             if not self.n:
-                return pcoll | "None" >> Filter[Any](_never)
+                return pcoll | "None" >> Filter[Any](lambda _element: False)
             sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
             return pcoll | "Sample" >> sample | "Each" >> FlatMap()
+
+
+class _OfTop:
+    fn: CombineFn
+
+    def __init__(
+        self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+    ) -> None:
+        self.fn = TopCombineFn(n, key, reverse=reverse)
 
 
 class Top:
     """The greatest or the least elements, as lists."""
 
-    class Of(_ListOf):
+    class Of(_OfTop, _ListOf):
         """The ``n`` greatest of each window, the greatest first.
 
         Args:
@@ -221,18 +303,8 @@ class Top:
             reverse: The least, the least first.
         """
 
-        def __init__(
-            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-        ) -> None:
-            self.fn = TopCombineFn(n, key, reverse=reverse)
-
-    class PerKey(_ListOfEach):
+    class PerKey(_OfTop, _ListOfEach):
         """The ``n`` greatest of each key; arguments as of `Of`."""
-
-        def __init__(
-            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-        ) -> None:
-            self.fn = TopCombineFn(n, key, reverse=reverse)
 
     class Largest(Of):
         """The ``n`` greatest of each window, the greatest first."""
@@ -289,7 +361,3 @@ class ToSet(_Global[Any]):
     if TYPE_CHECKING:
 
         def expand(self, pcoll: PCollection[T]) -> PCollection[set[T]]: ...
-
-
-def _never(_element: object) -> bool:
-    return False

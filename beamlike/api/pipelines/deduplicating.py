@@ -4,9 +4,11 @@ Source: Beam Python ``transforms.deduplicate``, Beam Java ``Deduplicate``.
 """
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from beamlike.api.pipelines.coders import BooleanCoder
+from beamlike.api.pipelines.column_functions import with_no_value
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
@@ -27,12 +29,7 @@ __all__ = ["Deduplicate", "DeduplicatePerKey"]
 
 
 class _ForAWhile(PTransform[Any, Any]):
-    """What knows keys for some time of either clock, or of both.
-
-    Raises:
-        PipelineError: Neither duration is given.
-        TimeError: One of them is no duration.
-    """
+    """What knows keys for some time of either clock, or of both."""
 
     def __init__(
         self, processing_time_duration: Any = None, event_time_duration: Any = None
@@ -82,18 +79,10 @@ class Deduplicate(_ForAWhile):
     """
 
     def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
-        keyed = pcoll | "Use Value as Key" >> Map(_with_nothing)
+        keyed = pcoll | "Use Value as Key" >> Map(with_no_value)
         first = keyed | "DeduplicatePerKey" >> ParDo(self.first_of_key)
-        values: PCollection[T] = first | "Output Value" >> Map(_key)
+        values: PCollection[T] = first | "Output Value" >> Map(itemgetter(0))
         return values
-
-
-def _with_nothing(element: Any) -> tuple[Any, None]:
-    return element, None
-
-
-def _key(pair: tuple[Any, None]) -> Any:
-    return pair[0]
 
 
 class _FirstOfKey(DoFn[Any, Any]):
@@ -123,9 +112,6 @@ class _FirstOfKey(DoFn[Any, Any]):
         yield element
 
     @on_timer(REAL)
-    def forget_by_clock(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
-        seen.clear()
-
     @on_timer(EVENT)
-    def forget_by_watermark(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
+    def forget(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
         seen.clear()

@@ -1,28 +1,30 @@
 """Functions over elements: Beam's ``DoFn``, what it may ask for, and what it may answer.
 
-Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
+Source: Beam Python ``DoFn``, ``CallableWrapperDoFn``, ``pvalue.TaggedOutput``,
+``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from types import GenericAlias
+from types import FunctionType, GenericAlias, MethodType
 from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
 from beamlike.api.pipelines.hints import WithTypeHints
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.transform import function_label
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.user_timers import TimeArithmetic
-from beamlike.errors import MissingMethodError, PipelineTypeError
+from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
+from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
     DurationLike,
     InstantLike,
-    duration_ms,
     event_time_ms,
 )
 
@@ -36,6 +38,104 @@ __all__ = [
     "Timestamped",
     "TimestampedValue",
 ]
+
+
+@attrs.frozen
+class Param:
+    """What a ``process`` may ask for by the default of a parameter.
+
+    Args:
+        name: What it is.
+        shown: What a function sees of it; None: what the core has.
+    """
+
+    is_asked_for: ClassVar[bool] = True
+    """It is no default, but says what is asked for."""
+
+    name: str
+    shown: Callable[[Any], Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"DoFn.{self.name}"
+
+
+@attrs.frozen(repr=False)
+class StateAsked(Param):
+    """A state that a function of pairs asks for.
+
+    What it is given has ``read``, ``clear``, ``is_empty`` and, of a single value, ``write``; of
+    what holds several, ``add``: see `beamlike.machine.userstate.cells`.
+    """
+
+    spec: StateSpec = attrs.field(kw_only=True)
+
+
+@attrs.frozen(repr=False)
+class TimerAsked(Param):
+    """A timer that a function of pairs asks for: it is given a `UserTimer`."""
+
+    spec: TimerSpec = attrs.field(kw_only=True)
+
+
+def names_after_element(called: Callable[..., Any]) -> list[str]:
+    """The parameters of a function of Python that may be given by their place after the element.
+
+    By its code: its signature may be that of another one that it wraps.
+    """
+    function = getattr(called, "__func__", called)
+    if not isinstance(function, FunctionType) or function.__code__.co_posonlyargcount:
+        return []
+    code, before = function.__code__, 1 + isinstance(called, MethodType)
+    return [*code.co_varnames[before : code.co_argcount]]
+
+
+def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
+    """What a function asks for by the defaults of its parameters, but its element."""
+    parameters = _parameters(called)
+    asked = {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        # A side input is given as an argument, whatever its default says.
+        if isinstance(parameter.default, Param) and parameter.default != Param("SideInputParam")
+    }
+    first = next(iter(parameters), None)
+    # The element is given as the first argument anyway.
+    if first in asked and asked[first] == Param("ElementParam"):
+        del asked[first]
+    return asked
+
+
+def arguments_by_name(
+    called: Callable[..., Any], args: tuple[Any, ...], skipped: set[str], takes_element: bool
+) -> dict[str, Any]:
+    """Arguments by the names of the parameters that they are meant for; empty if places will do.
+
+    They are meant for the parameters after the element that the function does not ask for by a
+    default, one after the other. If it is given the parts of a tuple, these fill what has no
+    default.
+    """
+    parameters = [
+        parameter
+        for parameter in _parameters(called).values()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    if getattr(called, "opens", False):
+        parameters = [
+            parameter for parameter in parameters if parameter.default is not parameter.empty
+        ]
+    elif takes_element:
+        parameters = parameters[1:]
+    meant = [parameter.name for parameter in parameters[: len(args) + len(skipped)]]
+    if skipped.isdisjoint(meant[: len(args)]):
+        return {}
+    return dict(zip((name for name in meant if name not in skipped), args, strict=False))
+
+
+def _parameters(called: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(called).parameters
+    except ValueError:  # some functions in C have no signature
+        return {}
 
 
 @attrs.frozen
@@ -144,6 +244,9 @@ class DoFn(WithTypeHints, Generic[In, T]):
     DynamicTimerTagParam: ClassVar[Any] = Param("DynamicTimerTagParam")
     FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam")
 
+    _times: ClassVar[TimeArithmetic] = TimeArithmetic()
+    """In which form its methods are given times."""
+
     @staticmethod
     def StateParam(spec: Any) -> Any:
         """A state of the key and window, see `StateAsked`.
@@ -154,11 +257,16 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return StateAsked.of(spec)
+        if not isinstance(spec, StateSpec):
+            raise PipelineError(
+                f"DoFn.StateParam expected StateSpec object, got {spec!r}; write "
+                'StateParam(ReadModifyWriteStateSpec("name", coder)), or another state of userstate'
+            )
+        return StateAsked("StateParam", spec=spec)
 
-    @staticmethod
-    def TimerParam(spec: Any) -> Any:
-        """A timer of the key and window, see `UserTimer`.
+    @classmethod
+    def TimerParam(cls, spec: Any) -> Any:
+        """A timer of the key and window, see `beamlike.api.user_timers.UserTimer`.
 
         Args:
             spec: Which one, a ``userstate.TimerSpec``.
@@ -166,7 +274,12 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return TimerAsked.of(spec, TimeArithmetic())
+        if not isinstance(spec, TimerSpec):
+            raise PipelineError(
+                f"DoFn.TimerParam expected TimerSpec object, got {spec!r}; write "
+                'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
+            )
+        return TimerAsked("TimerParam", cls._times.timer, spec=spec)
 
     # Only in Beam's own SDK: the work of an element is not split here, elements come one by one,
     # and what is dear to make is made in `setup`.
@@ -213,7 +326,9 @@ class DoFn(WithTypeHints, Generic[In, T]):
             TimeError: It cannot be read.
         """
         skew: Any = self.allowed_timestamp_skew
-        return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
+        if skew is None:
+            return ANY_SKEW
+        return self._times.length(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for.
@@ -235,3 +350,41 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     def teardown(self) -> None:
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
+
+
+class FlatMapFn(DoFn[Any, Any]):
+    """A plain function as a `DoFn`; subclasses say what its answer means."""
+
+    means = Plain.LISTED
+    opens_texts = True
+    # As in Beam Python: what a function moves behind the watermark is late.
+    allowed_timestamp_skew = None
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+
+    def default_label(self) -> str:
+        return function_label(self.fn)
+
+    def called(self) -> Callable[..., Any]:
+        return self.fn
+
+    def plain(self) -> Plain:
+        return self.means
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
+        return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+class MapFn(FlatMapFn):
+    means = Plain.MADE
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (self.fn(element, *args, **kwargs),)
+
+
+class FilterFn(FlatMapFn):
+    means = Plain.KEPT
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (element,) if self.fn(element, *args, **kwargs) else ()

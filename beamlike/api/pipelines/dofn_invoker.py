@@ -9,9 +9,14 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.column_functions import made_of_columns
-from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOutput, Timestamped
-from beamlike.api.pipelines.params import (
+from beamlike.api.pipelines.dofn import (
+    WRAPPERS,
+    DoFn,
+    Located,
     Param,
+    Plain,
+    TaggedOutput,
+    Timestamped,
     arguments_by_name,
     asked_by,
     names_after_element,
@@ -78,10 +83,6 @@ class DoFnInvoker(Do):
         tags: The outputs that have names; None if any name will do.
         instead: What comes out for an element that the function raised for, in place of all that it
             made of that; None if it is a failure.
-
-    Raises:
-        PipelineError: The function asks for what there is not, such as a state.
-        TimeError: The allowed skew of the function cannot be read.
     """
 
     def __init__(
@@ -115,9 +116,9 @@ class DoFnInvoker(Do):
         """Refuse what the function asks for and cannot be given."""
         for parameter, asked in self.asked.items():
             if asked.name in _MISSING and asked.name not in known:
-                what, instead = _MISSING[asked.name]
+                thing, instead = _MISSING[asked.name]
                 raise PipelineError(
-                    f"{self.label!r}: {stable_repr(self.fn.called())} asks for {what} in its "
+                    f"{self.label!r}: {stable_repr(self.fn.called())} asks for {thing} in its "
                     f"parameter {parameter!r}, and has none here; {instead}"
                 )
 
@@ -129,11 +130,11 @@ class DoFnInvoker(Do):
         self.fn.setup()
 
     def start_bundle(self) -> None:
-        made: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
-        if made is not None:
+        output: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
+        if output is not None:
             raise EarlyOutputError(
-                f"{self.label!r}: start_bundle gave {made!r}, and nothing can come out before the "
-                "first element; yield it from process or from finish_bundle"
+                f"{self.label!r}: start_bundle gave {output!r}, and nothing can come out before "
+                "the first element; yield it from process or from finish_bundle"
             )
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
@@ -229,19 +230,19 @@ class DoFnInvoker(Do):
         self, bundle: Bundle, places: Sequence[int], answers: Sequence[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
-        if all(issubclass(kind, Timestamped) for kind in set(map(type, answers))):
+        if all(issubclass(cls, Timestamped) for cls in set(map(type, answers))):
             of_each = bundle.at(places, [answer.value for answer in answers])
             moved = [answer.millis for answer in answers]
             if all(map(ge, moved, [timestamp - self.skew for timestamp in of_each.timestamps])):
                 return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]
-        found: dict[str, Bundle] = {}
+        by_tag: dict[str, Bundle] = {}
         for place, answer in zip(places, answers, strict=True):
             try:
                 tag, output = self._output(answer, bundle[place])
             except USER_RAISED as cause:
                 raise RaisedFor(bundle[place]) from cause
-            found.setdefault(tag, Bundle()).append(output)
-        return found.items()
+            by_tag.setdefault(tag, Bundle()).append(output)
+        return by_tag.items()
 
     def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
         for kept in self.fn.finish_bundle() or ():

@@ -1,14 +1,21 @@
 """Sources in memory, and transforms that take elements one by one.
 
-Source: Beam Python ``transforms.core`` and ``transforms.util``.
+Source: Beam Python ``transforms.core`` and ``transforms.util``; Beam Java ``WithTimestamps``.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
 from beamlike.api.arguments import warn_of_hint
-from beamlike.api.pipelines.dofn import Located, Timestamped
-from beamlike.api.pipelines.function_dofns import FilterFn, FlatMapFn, MapFn
+from beamlike.api.pipelines.dofn import (
+    DoFn,
+    FilterFn,
+    FlatMapFn,
+    Located,
+    MapFn,
+    Timestamped,
+    TimestampedValue,
+)
 from beamlike.api.pipelines.hints import answer_type, declared_type
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
@@ -18,7 +25,7 @@ from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, DurationLike, InstantLike, duration_ms
 from beamlike.runtime.graph.source_steps import CreatedElements
 from beamlike.runtime.script import Arrive
 
@@ -214,3 +221,39 @@ class Filter(_FunctionParDo[In, In], Generic[In]):
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(fn, *args, **kwargs)
+
+
+class WithTimestamps(PTransform[Any, Any]):
+    """Each element at the event time that a function says. It stays in its windows.
+
+    The arguments are those of `beamlike.beam.WithTimestamps`, and numbers count milliseconds.
+
+    Source: Beam Java ``WithTimestamps``.
+    """
+
+    def __init__(
+        self, fn: Callable[[Any], InstantLike | float], allowed_timestamp_skew: DurationLike = 0
+    ) -> None:
+        if not callable(fn):
+            raise PipelineTypeError(f"WithTimestamps needs a function, got {fn!r}")
+        self.fn = fn
+        self.skew = duration_ms(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
+
+    @staticmethod
+    def read(instant: Any) -> Any:
+        """An answer of the function as an instant of the core."""
+        return instant
+
+    def default_label(self) -> str:
+        return f"WithTimestamps({function_label(self.fn)})"
+
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        return pcoll | "AddTimestamps" >> ParDo(_AddTimestamps(self.fn, self.read, self.skew))
+
+
+class _AddTimestamps(DoFn[Any, Any]):
+    def __init__(self, fn: Callable[[Any], Any], read: Callable[[Any], Any], skew: int) -> None:
+        self.fn, self.read, self.allowed_timestamp_skew = fn, read, skew
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        yield TimestampedValue(element, self.read(self.fn(element)))

@@ -20,6 +20,46 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+def clock_of_rows(
+    rows: "DataFrame",
+    timestamp: str | None,
+    idle: IdleLike,
+    in_ms: Callable[[Any, str], int],
+    *,
+    by_part: bool = False,
+    **durations: Any,
+) -> SourceClock:
+    """The clock of a DataFrame that is read as elements, once its arguments are what they must be.
+
+    Args:
+        in_ms: Reads a duration under its name, in milliseconds.
+        durations: ``watermark``, ``idle_after``, ``max_ahead`` and ``max_jump``.
+    """
+    if not hasattr(rows, "isStreaming"):
+        raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
+    if rows.isStreaming and (timestamp is None or durations["watermark"] is None):
+        raise PipelineError(
+            "the rows of a stream need event time: write FromDataFrame(df, "
+            'timestamp="ts", watermark="1 minute")'
+        )
+    ms = {name: None if value is None else in_ms(value, name) for name, value in durations.items()}
+    delay, when_idle = ms["watermark"] or 0, option(Idle, idle, "idle")
+    check_idle(when_idle is Idle.ADVANCE, ms["idle_after"], PipelineError)
+    check_jump(ms["max_jump"], delay, PipelineError)
+    by_part = by_part and rows.isStreaming
+    ahead, jump = ms["max_ahead"], ms["max_jump"]
+    return SourceClock(delay, ms["idle_after"], when_idle, ahead, by_part, max_jump=jump)
+
+
+def check_writer(write: Any) -> None:
+    """Refuse what cannot be called with the rows of a micro-batch and its number."""
+    if not callable(write):
+        raise PipelineError(
+            f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
+            'lambda rows, number: rows.write.mode("append").parquet("/path")'
+        )
+
+
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
@@ -70,35 +110,24 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark_by: str | None = None,
         max_jump: Length | None = None,
     ) -> None:
-        if not hasattr(rows, "isStreaming"):
-            raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
-        if rows.isStreaming and (timestamp is None or watermark is None):
-            raise PipelineError(
-                "the rows of a stream need event time: write FromDataFrame(df, "
-                'timestamp="ts", watermark="1 minute")'
-            )
-        if (encoded is None) != (coder is None):
-            raise PipelineError(
-                "encoded= names the column and coder= how to read it; say both, or neither"
-            )
-        self.rows, self.timestamp = rows, timestamp
-        self.encoded, self.coder = encoded, coder
-        idle_ms = None if idle_after is None else in_millis(idle_after, "idle_after")
-        delay = 0 if watermark is None else in_millis(watermark, "watermark")
-        ahead = None if max_ahead is None else in_millis(max_ahead, "max_ahead")
-        when_idle = option(Idle, idle, "idle")
-        check_idle(when_idle is Idle.ADVANCE, idle_ms, PipelineError)
-        if watermark_by is not None and idle_ms is None:
+        if watermark_by is not None and idle_after is None:
             raise PipelineError(
                 f"watermark_by={watermark_by!r} needs idle_after, because a part that falls silent "
                 'would hold the others back for ever; add idle_after="1 minute", or as long as no '
                 "row may mean nothing"
             )
-        jump = None if max_jump is None else in_millis(max_jump, "max_jump")
-        check_jump(jump, delay, PipelineError)
-        self.part = watermark_by
-        by_part = watermark_by is not None and rows.isStreaming
-        self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part, max_jump=jump)
+        spans: dict[str, Any] = {"watermark": watermark, "idle_after": idle_after}
+        limits: dict[str, Any] = {"max_ahead": max_ahead, "max_jump": max_jump}
+        by_part = watermark_by is not None
+        self.clock = clock_of_rows(
+            rows, timestamp, idle, in_millis, by_part=by_part, **spans, **limits
+        )
+        if (encoded is None) != (coder is None):
+            raise PipelineError(
+                "encoded= names the column and coder= how to read it; say both, or neither"
+            )
+        self.rows, self.timestamp = rows, timestamp
+        self.encoded, self.coder, self.part = encoded, coder, watermark_by
 
     def expand(self, pipeline: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame
@@ -125,11 +154,7 @@ class WriteRows(PTransform[PCollection[Any], None]):
     """
 
     def __init__(self, schema: str | Coder, write: "Callable[[DataFrame, int], Any]") -> None:
-        if not callable(write):
-            raise PipelineError(
-                f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
-                'lambda rows, number: rows.write.mode("append").parquet("/path")'
-            )
+        check_writer(write)
         self.schema, self.write = schema, write
 
     def expand(self, pcoll: PCollection[Any]) -> None:

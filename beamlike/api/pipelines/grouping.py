@@ -37,9 +37,6 @@ def grouped(
         fanout: Over how many tasks the values of a key are spread and combined before they meet;
             None: only what one task has of a key is combined before.
 
-    Raises:
-        PipelineError: The windowing cannot be grouped, or has no use for a fanout.
-
     Warns:
         RepeatedElementsWarning: It is given panes that repeat what earlier ones held.
         UnwiseStrategyWarning: The windowing can lose data, or waits for the end of a stream, and
@@ -76,33 +73,22 @@ def grouped(
 
 
 def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, allow_blocking: bool) -> None:
-    """Refuse what Beam refuses, or warn of it.
-
-    Raises:
-        WindowingError: It waits for the end of a stream, or can lose data.
-    """
+    """Refuse what Beam refuses, or warn of it."""
     unbounded = not pcoll.is_bounded
     allowed = pcoll.pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
     try:
         windowing.check_groupable(unbounded=unbounded)
-    except UnsafeTriggerError as error:
-        if not allowed:
-            raise
-        warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
     except WindowingError as error:
-        if not (allowed or allow_blocking):
+        is_unsafe = isinstance(error, UnsafeTriggerError)
+        if not allowed and (is_unsafe or not allow_blocking):
             raise
         warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
-        windowing.check_groupable()
+        if not is_unsafe:
+            windowing.check_groupable()
 
 
 def warn_of_repeated(source: Edge, label: str) -> None:
-    """Warn of each grouping whose panes come to another one and repeat elements.
-
-    Args:
-        source: What the other one groups.
-        label: Its full name.
-    """
+    """Warn of each grouping whose panes come to another one and repeat elements."""
     warned = set[Node]()
     for before, marks in ways_back(source.node, lambda node: isinstance(node, GroupNode)):
         assert isinstance(before, GroupNode), "ways end there"

@@ -3,7 +3,9 @@
 Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CombineValues``.
 """
 
+import logging
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, ClassVar, Generic, Self, overload
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
@@ -11,7 +13,6 @@ from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.column_functions import with_no_key
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
-from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import views_of
 from beamlike.api.pipelines.elements import Create, Map
@@ -24,6 +25,8 @@ from beamlike.api.pipelines.views import AsPresence
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
+from beamlike.model.triggers import DefaultTrigger
+from beamlike.model.windowfns import GlobalWindows
 
 __all__ = [
     "CombineGlobally",
@@ -32,6 +35,41 @@ __all__ = [
     "GroupByKey",
     "check_fanout",
 ]
+
+
+class WithDefaults(PTransform[Any, Any]):
+    """Makes something of all elements of a window, and of none unless it has no defaults."""
+
+    has_defaults = True
+
+    def without_defaults(self) -> Self:
+        """The transform without a value for no elements."""
+        return self.with_defaults(False)
+
+    def with_defaults(self, has_defaults: bool = True) -> Self:
+        """The transform with or without a value for no elements."""
+        copy = self._copy()
+        copy.has_defaults = has_defaults
+        return copy
+
+
+def check_defaults(pcoll: PCollection[Any], written: str) -> None:
+    """Refuse a default value where windows without elements are not known, in a transform that its
+    user has written so."""
+    if not pcoll.is_bounded and pcoll.windowing.trigger != DefaultTrigger():
+        # As Beam: it is logged and not refused.
+        logging.getLogger(__name__).error(
+            "%r: When combining elements in unbounded collections with a trigger, say what an "
+            "empty window has; write %s(...).without_defaults() for nothing",
+            pcoll.pipeline.label,
+            written,
+        )
+    if not isinstance(pcoll.windowing.window_fn, GlobalWindows):
+        raise PipelineError(
+            f"{pcoll.pipeline.label!r}: Default values are not supported in {written} if the "
+            f"input is not windowed by GlobalWindows, and it is by {pcoll.windowing.window_fn}; "
+            f"write {written}(...).without_defaults()"
+        )
 
 
 class GroupByKey(PTransform[Any, Any]):
@@ -50,6 +88,8 @@ class GroupByKey(PTransform[Any, Any]):
 
 class _Combining(PTransform[Any, Any], Generic[R]):
     """What a combine function, or a plain function of all values, makes of them."""
+
+    fanout: Fanout | None = None
 
     @overload
     def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
@@ -71,6 +111,11 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
+    def _with_fanout(self, fanout: Fanout | None) -> Self:
+        copy = self._copy()
+        copy.fanout = fanout
+        return copy
+
 
 class CombinePerKey(_Combining[R]):
     """Pairs grouped by key and window, and the values of each pane made into one.
@@ -83,8 +128,6 @@ class CombinePerKey(_Combining[R]):
     Raises:
         PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
     """
-
-    fanout: Fanout | None = None
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
         """A copy that spreads the values of a key over several tasks, which combine them before
@@ -105,11 +148,6 @@ class CombinePerKey(_Combining[R]):
         check_fanout(fanout, "with_hot_key_fanout")
         return self._with_fanout(None if fanout == 1 else Fanout(fanout))
 
-    def _with_fanout(self, fanout: Fanout | None) -> Self:
-        copy = self._copy()
-        copy.fanout = fanout
-        return copy
-
     def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(pcoll, self)
         if self.has_side_inputs:
@@ -125,15 +163,7 @@ class CombinePerKey(_Combining[R]):
 
 
 def check_fanout(fanout: Any, method: str) -> None:
-    """Refuse what is not a fanout.
-
-    Args:
-        fanout: What a user gave.
-        method: The method that it was given to. The fanout of hot keys may be a function.
-
-    Raises:
-        PipelineError: It is not a number of 1 or more and not such a function.
-    """
+    """Refuse what is not a fanout."""
     number = isinstance(fanout, int) and not isinstance(fanout, bool) and fanout >= 1
     if not number and not (callable(fanout) and method == "with_hot_key_fanout"):
         raise PipelineError(f"{method} needs a number of 1 or more, got {fanout!r}; leave it out")
@@ -142,10 +172,7 @@ def check_fanout(fanout: Any, method: str) -> None:
 class CombineValues(_Combining[R]):
     """The values of each group made into one: pairs of a key and a list.
 
-    Args:
-        fn: As for `CombinePerKey`.
-        args: Likewise.
-        kwargs: Likewise.
+    The arguments are those of `CombinePerKey`.
     """
 
     def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
@@ -181,12 +208,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     In the global window there is a value also if there are no elements: that of none, at the
     minimum timestamp. In other windows there is none, because windows without
-    elements are not known; use `without_defaults` there.
-
-    Args:
-        fn: As for `CombinePerKey`.
-        args: Likewise.
-        kwargs: Likewise.
+    elements are not known; use `without_defaults` there. The arguments are those of
+    `CombinePerKey`.
 
     Raises:
         PipelineError: It is no combine function; when it is applied: the collection is windowed
@@ -195,7 +218,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """
 
-    fanout: Fanout | None = None
     as_singleton_view: ClassVar[Any] = OfBeamsSDK("CombineGlobally.as_singleton_view")
 
     def with_fanout(self, fanout: int) -> Self:
@@ -207,9 +229,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
                 combined before they are grouped.
         """
         check_fanout(fanout, "with_fanout")
-        copy = self._copy()
-        copy.fanout = None if fanout == 1 else Fanout(fanout)
-        return copy
+        return self._with_fanout(None if fanout == 1 else Fanout(fanout))
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[R]:
         label = check_collection(pcoll, self)
@@ -233,17 +253,15 @@ class CombineGlobally(_Combining[R], WithDefaults):
         keyed = pcoll | "KeyWithVoid" >> Map(with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
-        return panes | "DropKey" >> Map(_without_key)
+        return panes | "DropKey" >> Map(itemgetter(1))
 
 
 class _IfEmpty(DoFn[None, Any]):
     def __init__(self, fn: Any) -> None:
         self.fn = fn
 
-    def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
-        if not found:
+    def process(
+        self, element: None, present: list[Any], *args: Any, **kwargs: Any
+    ) -> Iterable[Any]:
+        if not present:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
-
-
-def _without_key(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

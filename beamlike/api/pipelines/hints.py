@@ -42,12 +42,7 @@ _COLUMNS: Final = (int, float, str)
 
 
 def _output_type(types: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """The one type that is declared.
-
-    Raises:
-        PipelineTypeError: It is a value and not a type.
-        UnsupportedError: There are several, of outputs besides.
-    """
+    """The one type that is declared."""
     if len(types) != 1 or named:
         raise needs_beams_sdk("with_output_types of more than the elements")
     if isinstance(types[0], int | float | bytes | list | tuple | set | dict):
@@ -102,12 +97,7 @@ def with_output_types(*types: Any, **named: Any) -> Callable[[Decorated], Decora
 
 
 def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
-    """The type of the elements that a function makes; ``Any`` if nothing says it.
-
-    Args:
-        function: Its decorator counts, else the annotation of what it returns.
-        lists: Whether it returns several elements at once.
-    """
+    """The type of the elements that a function makes; ``Any`` if nothing says it."""
     declared = getattr(function, _OUTPUT, None) or _annotated_output(function)
     return _item_of(declared) if lists else declared
 

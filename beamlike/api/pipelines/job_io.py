@@ -63,11 +63,11 @@ class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
         return pcoll
 
 
-def _checked(owner: str, what: str, name: str, transform: object) -> str:
+def _checked(owner: str, role: str, name: str, transform: object) -> str:
     if not isinstance(name, str) or not name:
         raise PipelineError(f"{owner} needs a name, got {name!r}")
     if transform is not None and not isinstance(transform, PTransform):
         raise PipelineError(
-            f"the {what} of {owner}({name!r}) must be a transform, got {transform!r}"
+            f"the {role} of {owner}({name!r}) must be a transform, got {transform!r}"
         )
     return name

@@ -35,31 +35,23 @@ _OF_RUNNERS: Final = frozenset(
 _JAVA: Final = "org.apache.kafka.common.serialization."
 
 
-def _check_host(pipeline: Pipeline, what: str) -> None:
+def _check_host(pipeline: Pipeline, owner: str) -> None:
     if pipeline.host != "spark":
         raise UnsupportedError(
-            f"{what} works on Spark only, and this pipeline is for the host {pipeline.host!r}; "
+            f"{owner} works on Spark only, and this pipeline is for the host {pipeline.host!r}; "
             'write Pipeline(runner="SparkRunner"), or beamlike run --host spark'
         )
-    needs(what, "spark")
+    needs(owner, "spark")
 
 
-def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], what: str) -> Any:
-    kind = name.removeprefix(_JAVA)
-    if not name.startswith(_JAVA) or kind not in table:
+def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], owner: str) -> Any:
+    java_class = name.removeprefix(_JAVA)
+    if not name.startswith(_JAVA) or java_class not in table:
         raise UnsupportedError(
-            f"{what} knows {', '.join(_JAVA + each for each in table)}, and not {name!r}; take "
+            f"{owner} knows {', '.join(_JAVA + known for known in table)}, and not {name!r}; take "
             "bytes, and turn them into something else with Map(...)"
         )
-    return table[kind]
-
-
-def _check_others(what: str, others: Mapping[str, Any]) -> None:
-    if unknown := sorted(others.keys() - _OF_RUNNERS):
-        raise PipelineError(
-            f"{what} has no argument {unknown[0]!r} here; what a consumer or a producer is to be "
-            "given goes into its config, such as {'security.protocol': 'SSL'}"
-        )
+    return table[java_class]
 
 
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -147,7 +139,11 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         **others: Any,
     ) -> None:
         super().__init__()
-        _check_others("ReadFromKafka", others)
+        if unknown := sorted(others.keys() - _OF_RUNNERS):
+            raise PipelineError(
+                f"ReadFromKafka has no argument {unknown[0]!r} here; what a consumer or a producer "
+                "is to be given goes into its config, such as {'security.protocol': 'SSL'}"
+            )
         self._watermark, self._idle_after, self._max_jump = watermark, idle_after, max_jump
         policies = self.processing_time_policy, self.create_time_policy, self.log_append_time
         if timestamp_policy not in policies:

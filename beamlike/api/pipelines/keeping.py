@@ -51,12 +51,7 @@ class Keeping:
         self._wanted.add(edge)
 
     def kept(self, nodes: Iterable[Node], sinks: Iterable[Edge]) -> EdgesToKeep:
-        """The edges that a run of these nodes keeps now.
-
-        Args:
-            nodes: The graph.
-            sinks: The edges that are written.
-        """
+        """The edges that a run of these nodes keeps now."""
         read = frozenset((*sinks, *(edge for node in nodes for edge in node.sources)))
         held = {output for holder, output in self._holders if holder() is not None}
         edges = {output for output in held if isinstance(output, Edge) and output not in read}

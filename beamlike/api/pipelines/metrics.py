@@ -3,8 +3,7 @@
 Source: Beam Python ``metrics.metric.Metrics``, ``MetricsFilter``, ``MetricResults``.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import attrs
 
@@ -32,19 +31,19 @@ __all__ = [
     "MetricsFilter",
 ]
 
-Kind = Literal["counters", "distributions", "gauges"]
+QueryKey = Literal["counters", "distributions", "gauges"]
 
 
 @attrs.frozen
 class Counter:
     """A number that goes up and down."""
 
-    kind: ClassVar[Kind] = "counters"
+    query_key: ClassVar[QueryKey] = "counters"
     name: MetricName
 
     def inc(self, n: int = 1) -> None:
         """Count ``n`` more."""
-        record(self.name, self.kind, n)
+        record(self.name, self.query_key, n)
 
     def dec(self, n: int = 1) -> None:
         """Count ``n`` less."""
@@ -55,24 +54,24 @@ class Counter:
 class Distribution:
     """Sum, number, least and greatest of some numbers."""
 
-    kind: ClassVar[Kind] = "distributions"
+    query_key: ClassVar[QueryKey] = "distributions"
     name: MetricName
 
     def update(self, value: int) -> None:
         """One more number."""
-        record(self.name, self.kind, DistributionData.of(value))
+        record(self.name, self.query_key, DistributionData.of(value))
 
 
 @attrs.frozen
 class Gauge:
     """The latest of some values."""
 
-    kind: ClassVar[Kind] = "gauges"
+    query_key: ClassVar[QueryKey] = "gauges"
     name: MetricName
 
     def set(self, value: Any) -> None:
         """The value now."""
-        record(self.name, self.kind, value)
+        record(self.name, self.query_key, value)
 
 
 class Metrics:
@@ -103,10 +102,10 @@ class Metrics:
 def _name(namespace: str | type, name: str) -> MetricName:
     if isinstance(namespace, type):
         namespace = f"{namespace.__module__}.{namespace.__name__}"
-    for what, text in (("namespace", namespace), ("name", name)):
+    for argument, text in (("namespace", namespace), ("name", name)):
         if not isinstance(text, str) or not text:
             raise PipelineError(
-                f"the {what} of a metric must be a text, got {text!r}; write "
+                f"the {argument} of a metric must be a text, got {text!r}; write "
                 'Metrics.counter("namespace", "name")'
             )
     return MetricName(namespace, name)
@@ -184,9 +183,9 @@ class GaugeResult:
 class MetricResults:
     """The metrics of a run."""
 
-    COUNTERS: ClassVar[Kind] = "counters"
-    DISTRIBUTIONS: ClassVar[Kind] = "distributions"
-    GAUGES: ClassVar[Kind] = "gauges"
+    COUNTERS: ClassVar[QueryKey] = "counters"
+    DISTRIBUTIONS: ClassVar[QueryKey] = "distributions"
+    GAUGES: ClassVar[QueryKey] = "gauges"
 
     def __init__(self, recorded: MetricsRecorder) -> None:
         self._recorded = recorded
@@ -196,23 +195,19 @@ class MetricResults:
         """Whether a metric is asked for; all are without a filter."""
         return filter is None or filter.matches(metric_key)
 
-    def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
+    def query(self, filter: MetricsFilter | None = None) -> dict[QueryKey, list[MetricResult]]:
         """The metrics that a filter asks for, by kind, in the order of their steps and names."""
-        found = self.values(filter)
-        gauges = [
-            attrs.evolve(gauge, committed=GaugeResult(gauge.committed)) for gauge in found["gauges"]
-        ]
-        return {**found, "gauges": gauges}
+        results = self.values(filter)
+        for number, gauge in enumerate(results["gauges"]):
+            results["gauges"][number] = MetricResult(gauge.key, GaugeResult(gauge.committed))
+        return results
 
-    def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
-        """The same, where a gauge is the value that it was set to."""
-        wanted = MetricsFilter() if filter is None else filter
-        kinds: dict[Kind, Mapping[MetricKey, Any]] = {
-            "counters": self._recorded.counters,
-            "distributions": self._recorded.distributions,
-            "gauges": self._recorded.gauges,
-        }
+    def values(self, filter: MetricsFilter | None = None) -> dict[QueryKey, list[MetricResult]]:
+        """The metrics that a filter asks for, where a gauge is the value that it was set to."""
         return {
-            kind: [MetricResult(key, found[key]) for key in sorted(found) if wanted.matches(key)]
-            for kind, found in kinds.items()
+            name: [
+                MetricResult(key, cells[key]) for key in sorted(cells) if self.matches(filter, key)
+            ]
+            for name in get_args(QueryKey)
+            for cells in [getattr(self._recorded, name)]
         }

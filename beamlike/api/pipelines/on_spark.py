@@ -1,6 +1,7 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery, RunReport, Sink
+    from beamlike.runtime.graph.layers import Layers
 
 
 @attrs.frozen
@@ -43,15 +45,70 @@ class SparkOptions:
     wake_every: DurationLike | None = None
 
     @property
-    def groups(self) -> int:
-        """How many groups of Spark share the keys of a grouping."""
-        return SHARDS if self.shards is None else counted("shards", self.shards)
+    def groups(self) -> int | None:
+        """How many groups of Spark share the keys of a grouping; None: as many as is usual."""
+        return None if self.shards is None else counted("shards", self.shards)
 
     @property
     def wake_every_ms(self) -> int:
         """How often a query that waits is woken without data, ms."""
         every = WAKE_EVERY if self.wake_every is None else self.wake_every
         return duration_ms(every, "wake_every")
+
+
+@attrs.frozen(slots=False)
+class SparkGraph:
+    """A graph on a session of Spark.
+
+    Args:
+        shards: The groups that share the keys of a grouping; None: as many as is usual there.
+    """
+
+    spark: "SparkSession"
+    nodes: Sequence[Node]
+    sinks: "Sequence[Sink]"
+    shards: int | None
+
+    def play(self, outputs: Sequence[Edge] = (), kept: Any = None) -> PipelineRun:
+        """Play its scripts step by step."""
+        from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+
+        shards = {} if self.shards is None else {"shards": self.shards}
+        scripted = Scripted(self.nodes, outputs, kept)
+        (run,) = run_pipelines_on_spark([scripted], self.spark, **shards)
+        return run
+
+    @cached_property
+    def layers(self) -> "Layers":
+        """What of it runs together."""
+        from beamlike.hosts.spark.graph.frames import clock_of
+        from beamlike.runtime.graph.layers import Layers
+
+        return Layers.of(self.nodes, [sink.edge for sink in self.sinks], clock_of)
+
+    def run_bounded(self) -> "RunReport":
+        """Run it over data that ends."""
+        from beamlike.hosts.spark.graph.running import run_bounded
+        from beamlike.hosts.spark.worker_errors import as_raised
+
+        with as_raised():
+            return run_bounded(self.spark, self.layers, self.sinks, shards=self.shards or SHARDS)
+
+    def start(
+        self, checkpoint: str, trigger: Mapping[str, Any], wake_every_ms: int
+    ) -> "PipelineQuery":
+        """Start it over streams."""
+        from beamlike.hosts.spark.graph.running import start
+
+        return start(
+            self.spark,
+            self.layers,
+            self.sinks,
+            checkpoint=checkpoint,
+            trigger=trigger,
+            shards=self.shards or SHARDS,
+            wake_every_ms=wake_every_ms,
+        )
 
 
 class RunningResult(PipelineResult):
@@ -167,26 +224,12 @@ def run_on_spark(
         writes: Whether functions of it write, to files.
         kept: The outputs that the result keeps, nothing if it writes; None: all, also where it
             writes: it is a test's.
-
-    Raises:
-        TransformError: A function of the user's raised, while a script was played.
-        PipelineError: A stream has no checkpoint, or the pipeline over it writes nothing; or there
-            is no stream, and an option is only for streams; or an output is to be kept where none
-            comes to the driver.
-        StateError: The checkpoint is that of another pipeline.
-        UnsupportedError: A script of a stream stands beside DataFrames.
-        WindowingError: ``shards`` is no whole number of 1 or more.
-        TimeError: ``wake_every`` cannot be read.
     """
     needs("the Spark host", "spark")
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.frames import clock_of, is_stream
-    from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-    from beamlike.hosts.spark.graph.running import run_bounded, start
+    from beamlike.hosts.spark.graph.frames import is_stream
     from beamlike.hosts.spark.session import local_session
-    from beamlike.hosts.spark.worker_errors import as_raised
-    from beamlike.runtime.graph.layers import Layers
 
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
@@ -194,14 +237,12 @@ def run_on_spark(
     spark = (
         options.spark or SparkSession.getActiveSession() or local_session(short_lived=kept is None)
     )
+    graph = SparkGraph(spark, nodes, sinks, options.groups)
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
     wanted = sorted(edge.node.label for edge in kept.wanted) if kept is not None else []
     is_over = writes and kept is not None and not wanted and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:
-        own = {} if options.shards is None else {"shards": options.groups}
-        scripted = Scripted(nodes, outputs, kept)
-        (run,) = run_pipelines_on_spark([scripted], spark, **own)
-        return PipelineResult(run)
+        return PipelineResult(graph.play(outputs, kept))
     if wanted:
         raise PipelineError(f"keep cannot keep what comes out of {wanted[0]!r}: {_WRITTEN}")
     streams = [node.label for node in scripts if not node.bounded]
@@ -210,11 +251,8 @@ def run_on_spark(
             f"{streams[0]!r} is a script of a stream, which only a pipeline of scripts can play; "
             "read DataFrames in its place, or leave out what reads and writes them"
         )
-    layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
-    if not is_stream(layers):
-        with as_raised():
-            found = run_bounded(spark, layers, sinks, shards=options.groups)
-        return PipelineResult(_without_outputs(found, layers.nodes))
+    if not is_stream(graph.layers):
+        return PipelineResult(_without_outputs(graph.run_bounded(), graph.layers.nodes))
     if not sinks and not writes:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "
@@ -225,14 +263,5 @@ def run_on_spark(
             "a pipeline over a stream needs a folder to go on from: write "
             'run(host="spark", checkpoint="/path/of/its/own")'
         )
-    return RunningResult(
-        start(
-            spark,
-            layers,
-            sinks,
-            checkpoint=options.checkpoint,
-            trigger=options.trigger or {"processingTime": "0 seconds"},
-            shards=options.groups,
-            wake_every_ms=options.wake_every_ms,
-        )
-    )
+    trigger = options.trigger or {"processingTime": "0 seconds"}
+    return RunningResult(graph.start(options.checkpoint, trigger, options.wake_every_ms))

@@ -1,6 +1,7 @@
-"""Options of a pipeline: a command line, for the code that builds it.
+"""Options of a pipeline: a command line, for the code that builds it; and runners in Beam's words,
+each a name for a host.
 
-Source: Beam Python ``options.pipeline_options``.
+Source: Beam Python ``options.pipeline_options`` and ``runners``.
 """
 
 import os
@@ -9,15 +10,24 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, cast, get_args
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
 
 __all__ = [
     "HOST_VARIABLE",
+    "BundleBasedDirectRunner",
+    "DirectRunner",
+    "FnApiRunner",
     "Host",
+    "InteractiveRunner",
     "PipelineOptions",
+    "PipelineRunner",
+    "PrismRunner",
     "SetupOptions",
+    "SparkRunner",
     "StandardOptions",
+    "SwitchingDirectRunner",
     "TypeOptions",
     "host_of",
     "host_of_environment",
@@ -77,15 +87,15 @@ class PipelineOptions:
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
         """Declare options, by ``parser.add_argument``."""
 
-    def view_as(self, kind: type[Options]) -> Options:
+    def view_as(self, cls: type[Options]) -> Options:
         """The options that a class declares, of the same values. What is set there is set here.
 
         Raises:
             PipelineError: It is no class of options.
         """
-        if not isinstance(kind, type) or not issubclass(kind, PipelineOptions):
-            raise PipelineError(f"view_as needs a class of PipelineOptions, got {kind!r}")
-        view = object.__new__(kind)
+        if not isinstance(cls, type) or not issubclass(cls, PipelineOptions):
+            raise PipelineError(f"view_as needs a class of PipelineOptions, got {cls!r}")
+        view = object.__new__(cls)
         view._see(self._flags, self._values)
         return view
 
@@ -167,11 +177,7 @@ _HOSTS: Final[dict[str, Host]] = {
 
 
 def host_of(runner: Any) -> Host | None:
-    """The host that a runner of Beam stands for, by its name or by itself; None: none is set.
-
-    Raises:
-        PipelineError: There is none, with what to write.
-    """
+    """The host that a runner of Beam stands for, by its name or by itself; None: none is set."""
     if runner is None:
         return None
     host: Host | None = getattr(runner, "host", None)  # of a runner, or of a class of them
@@ -187,14 +193,39 @@ def host_of(runner: Any) -> Host | None:
 
 
 def host_of_environment() -> Host | None:
-    """The host that `HOST_VARIABLE` names, whatever runner a pipeline names; None: it is not set.
-
-    Raises:
-        PipelineError: There is no such host.
-    """
+    """The host that `HOST_VARIABLE` names, whatever runner a pipeline names; None: none is set."""
     name = os.environ.get(HOST_VARIABLE)
     if name and name not in get_args(Host):
         raise PipelineError(
             f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
         )
     return cast(Host, name) if name else None
+
+
+class PipelineRunner:
+    """What runs pipelines: ``Pipeline(runner=DirectRunner())``."""
+
+    host: ClassVar[Host] = "local"
+
+    run: ClassVar[Any] = OfBeamsSDK("PipelineRunner.run")
+    run_pipeline: ClassVar[Any] = OfBeamsSDK("PipelineRunner.run_pipeline")
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Settings of Beam's runner have no effect, and are warned of."""
+        for name, value in {**({"arguments": arguments} if arguments else {}), **settings}.items():
+            why = "a runner only says where a pipeline runs"
+            warn_of_hint(type(self).__name__, name, value, why)
+
+
+class DirectRunner(PipelineRunner):
+    """This process."""
+
+
+SwitchingDirectRunner = BundleBasedDirectRunner = FnApiRunner = DirectRunner
+PrismRunner = InteractiveRunner = DirectRunner
+
+
+class SparkRunner(PipelineRunner):
+    """Spark."""
+
+    host = "spark"

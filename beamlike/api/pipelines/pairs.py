@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def _both(pair: Any) -> tuple[Any, Any]:
+def _checked(pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise TypeError(f"pairs of key and value are needed, not {pair!r}")
     return pair
@@ -38,21 +38,21 @@ class Keys(PTransform[Any, Any]):
     """The first of each pair."""
 
     def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[K]:
-        return pcoll | "Keys" >> Map(lambda pair: _both(pair)[0])
+        return pcoll | "Keys" >> Map(lambda pair: _checked(pair)[0])
 
 
 class Values(PTransform[Any, Any]):
     """The second of each pair."""
 
     def expand(self, pcoll: PCollection[tuple[Any, T]]) -> PCollection[T]:
-        return pcoll | "Values" >> Map(lambda pair: _both(pair)[1])
+        return pcoll | "Values" >> Map(lambda pair: _checked(pair)[1])
 
 
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round."""
 
     def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
-        return pcoll | "KvSwap" >> Map(lambda pair: _both(pair)[::-1])
+        return pcoll | "KvSwap" >> Map(lambda pair: _checked(pair)[::-1])
 
 
 class WithKeys(PTransform[Any, Any], Generic[K]):

@@ -26,11 +26,6 @@ def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:
     """Warn of the groupings whose panes are stamped with the end of windows, if that decides.
 
     Functions in between that give elements a time of their own are seen, and nothing is said.
-
-    Args:
-        edge: What is put into windows.
-        window_fn: Which.
-        label: The full name of what does that.
     """
     for before in _stamped(edge.node):
         if loses_times(before.strategy.window_fn, window_fn):

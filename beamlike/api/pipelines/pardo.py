@@ -1,21 +1,22 @@
-"""A function over each element, with one output or several.
+"""A function over each element, with one output or several, also of elements that it raises for.
 
-Source: Beam Python ``transforms.core``.
+Source: Beam Python ``transforms.core`` and ``transforms.error_handling``.
 """
 
-from collections.abc import Callable
+import traceback
 from copy import copy
-from typing import Any, ClassVar, Generic, Self, get_args
+from typing import Any, ClassVar, Final, Generic, Self, get_args
+
+import attrs
 
 from beamlike.api.arguments import checked_share
-from beamlike.api.pipelines.beams_own import OfBeamsSDK
+from beamlike.api.pipelines.beams_own import OfBeamsSDK, without_beams_own
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.dofn import DoFn, FlatMapFn, TaggedOutput
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, views_of
-from beamlike.api.pipelines.function_dofns import FlatMapFn
-from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.stateful_dofn_invoker import stateful_outputs
+from beamlike.api.pipelines.pvalues import DoOutputs
+from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker, stateful_outputs
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
@@ -24,6 +25,7 @@ from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
 from beamlike.model.graph import MAIN, ParDoNode
 from beamlike.model.options import MAX_FAILURES
 from beamlike.runtime.options import OnError
+from beamlike.safe_text import safe_repr, safe_text
 
 __all__ = ["ParDo"]
 
@@ -45,10 +47,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     """The greatest share of calls that may fail, see `with_on_error`."""
     instead: "Instead | None" = None
     """What comes out for an element that the function raises for."""
-
-    handled: ClassVar[Callable[["ParDo[Any, Any]", str, str, dict[str, Any]], Any]]
-    """What `with_exception_handling` makes. It is made of other transforms: `error_handling`
-    sets it."""
 
     def __init__(self, fn: DoFn[In, T], *args: Any, **kwargs: Any) -> None:
         if not isinstance(fn, DoFn):
@@ -126,8 +124,12 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             PipelineError: There is no such argument, or two do not go together.
             UnsupportedError: It is an argument that only Beam's own SDK takes.
         """
-        transform: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
-        return transform
+        how = without_beams_own("with_exception_handling", how, *_OF_BEAMS_SDK)
+        try:
+            handling = Handling(main_tag, dead_letter_tag, **how)
+        except TypeError as error:
+            raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
+        return ExceptionHandling(self, handling)
 
     def expand(self, pcoll: PCollection[In]) -> PCollection[T]:
         return expanded(self, pcoll, frozenset())
@@ -139,16 +141,18 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(pcoll, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
-    if is_stateful_dofn(transform.fn):
+    stateful = is_stateful_dofn(transform.fn)
+    how = transform.args, transform.kwargs, tags, label, transform.instead
+    do = DoFnInvoker(transform.fn, *how, stateful=stateful)
+    views = views_of(transform.args, transform.kwargs)
+    if stateful:
         return stateful_outputs(
             pcoll,
-            transform.fn,
-            transform.args,
-            transform.kwargs,
-            tags,
+            StatefulDoFnInvoker(do),
+            views,
+            tagged=tags is None or bool(tags),
             drops_failures=transform.drops_failures,
             max_failures=transform.max_failures,
-            instead=transform.instead,
         )
     if transform.drops_failures:
         raise PipelineError(
@@ -156,11 +160,8 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    how = transform.args, transform.kwargs, tags, label, transform.instead
-    do = DoFnInvoker(transform.fn, *how)
-    views = views_of(transform.args, transform.kwargs)
     if views:
-        return with_side_inputs(pcoll, views, do, label, is_bounded=pcoll.is_bounded)
+        return with_side_inputs(pcoll, views, do, label)
     return pcoll.pipeline.add(
         ParDoNode(label, (pcoll.edge,), do), pcoll.windowing, pcoll.is_bounded
     )
@@ -189,3 +190,56 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
     def expand(self, pcoll: PCollection[Any]) -> DoOutputs:
         main = expanded(self._pardo, pcoll, None if self._any else frozenset(self._tags))
         return DoOutputs(main, self._tags, self._main, self._any)
+
+
+_OF_BEAMS_SDK: Final = (
+    *("error_handler", "on_failure_callback", "partial", "threshold", "threshold_windowing"),
+    *("timeout", "use_subprocess"),
+)
+"""Arguments that only Beam's own SDK has an effect for."""
+
+
+@attrs.frozen
+class Handling:
+    """What is done about exceptions, see `ParDo.with_exception_handling`.
+
+    It is called with an element and what was raised for it: the element of the other output is a
+    pair of both, the latter as its type, its text and the lines of the traceback.
+    """
+
+    main_tag: str = "good"
+    dead_letter_tag: str = "bad"
+    exc_class: type[BaseException] | tuple[type[BaseException], ...] = Exception
+    allow_unsafe_userstate_in_process: bool = False
+
+    def __call__(self, element: Any, error: BaseException) -> TaggedOutput | None:
+        if not isinstance(error, self.exc_class):
+            return None
+        lines = [safe_text(line) for line in traceback.format_exception(error)]
+        return TaggedOutput(self.dead_letter_tag, (element, (type(error), safe_repr(error), lines)))
+
+
+class ExceptionHandling(PTransform[PCollection[Any], Any]):
+    """A `ParDo` that continues when its function raises.
+
+    It makes two collections: what the function makes, and the elements that it raised for.
+    """
+
+    def __init__(self, pardo: ParDo[Any, Any], handling: Handling) -> None:
+        super().__init__()
+        self.pardo, self.handling = pardo, handling
+
+    def default_label(self) -> str:
+        return self.pardo.label
+
+    def expand(self, pcoll: PCollection[Any]) -> Any:
+        how, label = self.handling, self.pardo.label
+        if is_stateful_dofn(self.pardo.fn) and not how.allow_unsafe_userstate_in_process:
+            raise PipelineError(
+                f"{label!r}: with_exception_handling of a function with states and timers needs "
+                "allow_unsafe_userstate_in_process=True, as in Beam, where what it has changed "
+                "before it raised stays; here that is undone. Or write with_on_error('drop')"
+            )
+        pardo = copy(self.pardo)
+        pardo.instead = how
+        return pcoll | label >> WithOutputs(pardo, (how.dead_letter_tag,), how.main_tag, True)

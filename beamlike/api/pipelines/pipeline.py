@@ -2,16 +2,31 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NoReturn,
+    Self,
+    TypeVar,
+    cast,
+    get_args,
+    overload,
+)
+
+import attrs
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.inputs import Elements, PipelineRoot, collections_in
 from beamlike.api.pipelines.keeping import Keeping
-from beamlike.api.pipelines.on_spark import SparkOptions
+from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import (
+    DirectRunner,
     Host,
     PipelineOptions,
+    PipelineRunner,
+    SparkRunner,
     StandardOptions,
     TypeOptions,
     host_of,
@@ -19,12 +34,19 @@ from beamlike.api.pipelines.options import (
 )
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
-from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
-from beamlike.api.pipelines.running import Built, run_on
-from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform, apply
-from beamlike.api.pipelines.transform_tree import TransformTree
+from beamlike.api.pipelines.transform import (
+    Applied,
+    Elements,
+    KeepsElements,
+    PipelineRoot,
+    PTransform,
+    TransformTree,
+    apply,
+    collections_in,
+)
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError, PipelineTypeError
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
@@ -124,14 +146,14 @@ class Pipeline(PipelineRoot):
         It makes collections of the class of the first that it is given.
         """
         nodes, sinks = len(self.nodes), len(self.sinks)
-        made_of = next(map(type, collections_in(inputs)), self._collections)
+        collections = next(map(type, collections_in(inputs)), self._collections)
         try:
-            with self.tree.applying(transform), self.making(made_of):
-                made = transform.expand(inputs)
-                kind = transform.output_type(inputs)
-                if isinstance(made, PCollection) and kind is not Any:
-                    made.declared_type = kind
-                return made
+            with self.tree.applying(transform), self.making(collections):
+                output = transform.expand(inputs)
+                output_type = transform.output_type(inputs)
+                if isinstance(output, PCollection) and output_type is not Any:
+                    output.declared_type = output_type
+                return output
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
             raise
@@ -244,7 +266,7 @@ class Pipeline(PipelineRoot):
         try:
             pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
             with with_own_types(), keys_by(PickleCoder() if pickles else None):
-                self.result = run_on(host, self._built(), options)
+                self.result = self._run_on(host, options)
         finally:
             if self.result is None or self.result.state != PipelineState.RUNNING:
                 for finish in self.on_finish:
@@ -253,11 +275,34 @@ class Pipeline(PipelineRoot):
             ask(self.result)
         return self.result
 
-    def _built(self) -> Built:
-        sinks = [sink.edge for sink in self.sinks]
+    def _run_on(self, host: Host, options: SparkOptions) -> PipelineResult:
+        if host not in get_args(Host):
+            raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         keeps_all = self.keeps_outputs or bool(self.on_end)
-        kept = None if keeps_all else self.keeping.kept(self.nodes, sinks)
-        return Built(self.nodes, self.outputs, self.sinks, self.writes_itself, kept)
+        kept = (
+            None if keeps_all else self.keeping.kept(self.nodes, [sink.edge for sink in self.sinks])
+        )
+        if host == "spark":
+            writes = self.writes_itself
+            return run_on_spark(
+                self.nodes, self.outputs, self.sinks, options, writes=writes, kept=kept
+            )
+        if options != SparkOptions():
+            chosen = attrs.asdict(options, recurse=False)
+            name = next(name for name, value in chosen.items() if value is not None)
+            argument = "a Spark session" if name == "spark" else f"{name}="
+            raise PipelineError(f'{argument} was given, but the host is "{host}"; add host="spark"')
+        if self.sinks:
+            label = self.sinks[0].edge.node.label
+            raise PipelineError(
+                f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
+            )
+        if host == "memory":
+            return PipelineResult(run_pipeline(self.nodes, kept=kept, records=keeps_all))
+        from beamlike.hosts.local.nodes import local_worker_of
+
+        run = run_pipeline(self.nodes, local_worker_of, kept=kept, records=keeps_all)
+        return PipelineResult(run)
 
     @property
     def outputs(self) -> list[Edge]:
@@ -268,8 +313,8 @@ class Pipeline(PipelineRoot):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, *_raised: object) -> None:
+        if error_type is None:
             self.run()
 
 
@@ -352,8 +397,8 @@ def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCol
     return cls(collection.pipeline, collection.edge, windowing, collection.is_bounded)
 
 
-def as_class(collection: PCollection[Any], kind: type[C]) -> C:
+def as_class(collection: PCollection[Any], cls: type[C]) -> C:
     """The same collection as one of another class."""
-    it = kind(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
-    it.declared_type = collection.declared_type
-    return it
+    same = cls(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
+    same.declared_type = collection.declared_type
+    return same

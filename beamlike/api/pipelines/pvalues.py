@@ -1,12 +1,15 @@
 """What transforms are given and what they make, by the classes that programs of Beam name.
 
-Source: Beam Python ``pvalue``.
+Source: Beam Python ``pvalue``, with ``DoOutputsTuple``.
 """
 
 from abc import ABCMeta
 from typing import Any
 
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
+from beamlike.api.pipelines.transform import Collections
+from beamlike.errors import PipelineError
+from beamlike.model.graph import Edge
 
 __all__ = ["PBegin", "PDone", "PValue"]
 
@@ -37,3 +40,49 @@ class PDone(PValue):
 
 PBegin.register(Pipeline)
 PValue.register(PCollection)
+
+
+class MissingOutputError(PipelineError, KeyError):
+    """A transform has no output of this name."""
+
+    __str__ = PipelineError.__str__
+
+
+class DoOutputs(Collections):
+    """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
+
+    Source: Beam ``DoOutputsTuple``.
+    """
+
+    def __init__(
+        self,
+        main: PCollection[Any],
+        tags: tuple[str, ...],
+        name: str | None,
+        any_name: bool,
+    ) -> None:
+        self._main, self._tags, self._name = main, tags, name
+        self._any = any_name
+        node, keeping = main.edge.node, main.pipeline.keeping
+        for output in [node] if self._any else [Edge(node, tag) for tag in tags]:
+            keeping.hold(self, output)
+
+    def __getitem__(self, tag: str | None) -> PCollection[Any]:
+        if tag is None or tag == self._name:
+            return self._main
+        if not self._any and tag not in self._tags:
+            named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
+            raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
+        main = self._main
+        edge = Edge(main.edge.node, tag)
+        return type(main)(main.pipeline, edge, main.windowing, main.is_bounded)
+
+    def __getattr__(self, tag: str) -> PCollection[Any]:
+        if tag.startswith("_"):
+            raise AttributeError(tag)
+        return self[tag]
+
+    def __iter__(self) -> Any:
+        """The main output if it has a name, then the others in the order of their names."""
+        named = [self[None]] if self._name is not None else []
+        return iter([*named, *(self[tag] for tag in self._tags)])

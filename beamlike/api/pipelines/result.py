@@ -100,10 +100,10 @@ def with_own_types() -> Iterator[None]:
         yield
     except TransformError as error:
         cause = error.__cause__
-        kind = None if cause is None else _of_both(type(cause))  # type: ignore[arg-type]
-        if kind is None:
+        cls = None if cause is None else _of_both(type(cause))  # type: ignore[arg-type]
+        if cls is None:
             raise
-        raise because_of(kind(error.label, error.problem, error.place), cause) from cause
+        raise because_of(cls(error.label, error.problem, error.place), cause) from cause
 
 
 @cache
@@ -111,8 +111,8 @@ def _of_both(cls: type[BaseException]) -> type[TransformError] | None:
     if issubclass(TransformError, cls) or not issubclass(cls, Exception):
         return None
     try:
-        made = type("TransformError", (TransformError, cls), {"__module__": __name__})
-        made("label", "problem", "place")
+        joined = type("TransformError", (TransformError, cls), {"__module__": __name__})
+        joined("label", "problem", "place")
     except TypeError:  # Python has no class that is both
         return None
-    return made
+    return joined

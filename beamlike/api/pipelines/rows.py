@@ -5,6 +5,7 @@ Source: Beam Python ``pvalue.Row``, ``core.Select`` and ``core.GroupBy``.
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any, Self
 
@@ -44,8 +45,8 @@ class Row:
     def __len__(self) -> int:
         return len(self.__dict__)
 
-    def __getitem__(self, at: Any) -> Any:
-        return tuple(self.__dict__.values())[at]
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(self.__dict__.values())[index]
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
@@ -175,16 +176,11 @@ class GroupBy(PTransform[Any, Any]):
 
 def _key(names: tuple[str, ...], values: Iterable[Any], title: str = "Key") -> Any:
     """A named tuple."""
-    kind = _KINDS.get((names, title))
-    if kind is None:
-        kind = _KINDS[names, title] = _kind(names, title)
-    return kind(*values)
+    return _named_tuple(names, title)(*values)
 
 
-_KINDS: dict[tuple[tuple[str, ...], str], Any] = {}
-
-
-def _kind(names: tuple[str, ...], title: str) -> Any:
+@cache
+def _named_tuple(names: tuple[str, ...], title: str) -> Any:
     def reduced(self: Any) -> tuple[Any, ...]:
         return _key, (names, list(self), title)
 

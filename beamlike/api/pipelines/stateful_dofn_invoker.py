@@ -7,21 +7,19 @@ import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.checks import check_states
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, read, views_of
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
+from beamlike.api.pipelines.dofn import Param, StateAsked, TimerAsked, asked_by
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
     get_dofn_specs,
     validate_stateful_dofn,
 )
-from beamlike.api.pipelines.views import with_side_inputs
+from beamlike.api.pipelines.views import AsSideInput, with_side_inputs
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
-from beamlike.model.options import MAX_FAILURES
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 from beamlike.safe_text import UserRaised
@@ -36,32 +34,16 @@ class StatefulDoFnInvoker(StatefulFn):
     """A `DoFn` with states and timers as a machine knows it.
 
     Args:
-        args: Given to each call of ``process`` after the element. All that is not named here is as
-            `DoFnInvoker` has it.
-        instead: What comes out for an element that ``process`` raised for, of the element and of
-            what was raised; None if that is a failure.
-
-    Raises:
-        PipelineError: States and timers do not go together, or a method asks for what it cannot be
-            given.
-        TimeError: The allowed skew of the function cannot be read.
+        invoker: How it is called, made with ``stateful=True``.
     """
 
-    def __init__(
-        self,
-        fn: DoFn[Any, Any],
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        tags: frozenset[str] | None,
-        label: str,
-        instead: "Instead | None" = None,
-    ) -> None:
+    def __init__(self, invoker: DoFnInvoker) -> None:
+        fn, label = invoker.fn, invoker.label
         try:
             validate_stateful_dofn(fn)
         except PipelineError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        self.fn, self.label, self._instead = fn, label, instead
-        self._invoker = DoFnInvoker(fn, args, kwargs, tags, label, stateful=True)
+        self.fn, self.label, self._invoker = fn, label, invoker
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda state: state.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda timer: timer.name)}
@@ -78,13 +60,13 @@ class StatefulDoFnInvoker(StatefulFn):
     def _asked_by(self, name: str) -> Mapping[str, Param]:
         method = getattr(self.fn, name)
         asked = asked_by(method)
-        wrong = [(at, it) for at, it in asked.items() if it.name not in _OF_CALLBACKS]
-        if wrong:
-            (at, it), *_ = wrong
-            raise PipelineError(
-                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, "
-                "and is called without an element; keep what it needs in a state"
-            )
+        for parameter, param in asked.items():
+            if param.name not in _OF_CALLBACKS:
+                raise PipelineError(
+                    f"{self.label!r}: {stable_repr(method)} asks for {param!r} in its parameter "
+                    f"{parameter!r}, and is called without an element; keep what it needs in a "
+                    "state"
+                )
         return asked
 
     def __getstate__(self) -> dict[str, Any]:
@@ -117,13 +99,13 @@ class StatefulDoFnInvoker(StatefulFn):
 
     @property
     def answers_failures(self) -> bool:
-        return self._instead is not None
+        return self._invoker.instead is not None
 
     def failed(self, element: Windowed, error: UserRaised) -> Iterable[tuple[str, Windowed]] | None:
-        if self._instead is None:
+        if self._invoker.instead is None:
             return None
         base = attrs.evolve(element, value=self.shown(element.value))
-        answer = self._instead(base.value, error)
+        answer = self._invoker.instead(base.value, error)
         return None if answer is None else [*self._invoker.outputs([answer], base)]
 
     # -- calls -----------------------------------------------------------------------------------
@@ -162,25 +144,17 @@ class StatefulDoFnInvoker(StatefulFn):
     def argument(
         self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
     ) -> Any:
-        """What a parameter asks for.
-
-        Args:
-            asked: The parameter.
-            states: The states and timers.
-            element: The element; for callbacks one without a value that happens when they do.
-            timer: The timer that calls back, if one does.
-        """
+        """What a parameter asks for."""
         if isinstance(asked, StateAsked):
             return states.state(asked.spec)
         if isinstance(asked, TimerAsked):
             assert asked.shown is not None, "it says how its users see it"
             return asked.shown(states.timer(asked.spec))
-        if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
-            if timer is None:
-                return None
-            if asked.name == "DynamicTimerTagParam":
-                return timer.tag
-            return timer.at if asked.shown is None else asked.shown(timer.at)
+        if asked.name == "DynamicTimerTagParam":
+            return None if timer is None else timer.tag
+        if asked.name == "FireTimestampParam":
+            shown = asked.shown or (lambda instant: instant)
+            return None if timer is None else shown(timer.at)
         return read(asked, element)
 
     # -- its life --------------------------------------------------------------------------------
@@ -215,40 +189,26 @@ def _name_of(spec: TimerSpec) -> str:
 
 def stateful_outputs(
     pcoll: PCollection[Any],
-    fn: DoFn[Any, Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    tags: frozenset[str] | None,
+    invoker: StatefulDoFnInvoker,
+    views: Sequence[AsSideInput[Any]],
     *,
-    drops_failures: bool = False,
-    max_failures: float = MAX_FAILURES,
-    instead: Instead | None = None,
+    tagged: bool,
+    drops_failures: bool,
+    max_failures: float,
 ) -> PCollection[Any]:
-    """The collection of everything that a function with states and timers answers without a tag.
-
-    Args:
-        args: See `StatefulDoFnInvoker`, and the other arguments likewise.
-        drops_failures: See `StatefulParDoNode`.
-        max_failures: See `StatefulParDoNode`.
-
-    Raises:
-        PipelineError: The windows merge, the elements are no pairs, or the function is refused.
-    """
+    """The collection of everything that a function with states and timers answers without a tag."""
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
-    invoker = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
     check_states(pcoll)
-    kind = pcoll.declared_type
-    if kind in (int, float, str, bytes, bool):
+    declared = pcoll.declared_type
+    if declared in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
-            f"pairs. They are of type {kind.__name__}; make pairs before it, for example with "
+            f"pairs. They are of type {declared.__name__}; make pairs before it, for example with "
             "WithKeys(...) or Map(lambda x: (key, x))"
         )
-    views = views_of(args, kwargs)
     if views:
         pcoll = with_side_inputs(pcoll, views, _AttachSideInputs(), f"{label}/Views")
-    tagged = tags is None or bool(tags)
     node = StatefulParDoNode(
         label, (pcoll.edge,), windowing, invoker, tagged, drops_failures, max_failures
     )

@@ -85,12 +85,7 @@ def _check_path(path: object, argument: str) -> None:
 
 
 def _system(path: str) -> tuple[Any, str]:
-    """The file system of a path, and the path as that system writes it.
-
-    Raises:
-        EnvironmentProblem: fsspec is not installed, or what it needs for the scheme.
-        UnsupportedError: fsspec knows no such scheme.
-    """
+    """The file system of a path, and the path as that system writes it."""
     try:
         from fsspec.core import url_to_fs
 
@@ -114,11 +109,7 @@ def _matching(pattern: str) -> list[str]:
 
 @contextmanager
 def _opened(path: str, mode: Literal["rb", "wb"], compression: Compression) -> Iterator[IO[bytes]]:
-    """An open file, whose content is without its compression. Folders of a new file are made.
-
-    Raises:
-        EnvironmentProblem: What the compression needs is not installed.
-    """
+    """An open file, whose content is without its compression. Folders of a new file are made."""
     system, inner = _system(path)
     if mode == "wb":
         system.makedirs(system._parent(inner), exist_ok=True)
@@ -161,11 +152,7 @@ def _remove(folder: str) -> None:
 
 
 class _ReadFiles(DoFn[str, Any]):
-    """The lines of the files that an element names, maybe each with the name of its file.
-
-    Raises:
-        PipelineError: An argument cannot be used.
-    """
+    """The lines of the files that an element names, maybe each with the name of its file."""
 
     def __init__(
         self,

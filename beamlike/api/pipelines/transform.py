@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
@@ -9,11 +10,64 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.hints import WithTypeHints
-from beamlike.api.pipelines.inputs import pipelines_of
-from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
+from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError, TypeCheckError
 from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
+
+
+class Elements:
+    """Elements on their way through a pipeline: what `PCollection` is to a transform."""
+
+    pipeline: Any
+
+
+class Collections:
+    """Several collections by name, to iterate over: what `DoOutputs` is to a transform."""
+
+    def __getitem__(self, tag: str | None) -> Any:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+class PipelineRoot:
+    """Where transforms that read nothing begin: what `Pipeline` is to them."""
+
+
+def collections_in(inputs: Any) -> Iterator[Any]:
+    """The collections in what a transform was given or made."""
+    if isinstance(inputs, Elements):
+        yield inputs
+    elif isinstance(inputs, Mapping):
+        yield from collections_in(list(inputs.values()))
+    elif isinstance(inputs, tuple | list | Collections):
+        for part in inputs:
+            yield from collections_in(part)
+
+
+def pipelines_of(inputs: Any, label: str) -> Iterator[Any]:
+    """The pipelines to which belongs what the transform of this label was given."""
+    if isinstance(inputs, PipelineRoot):
+        yield inputs
+    elif isinstance(inputs, Elements):
+        yield inputs.pipeline
+    elif isinstance(inputs, Mapping | tuple | list):
+        for part in inputs.values() if isinstance(inputs, Mapping) else inputs:
+            yield from pipelines_of(part, label)
+    elif inputs is None:
+        raise TypeCheckError(
+            f"{label!r} was applied to the output of a transform that has no output; "
+            "let its expand return a collection, or apply this one to what it reads"
+        )
+    else:
+        raise PipelineTypeError(
+            f"{label!r} was given {inputs!r}, which is not a collection; apply it to a "
+            "PCollection, to several in a tuple, or to a Pipeline; of plain values write "
+            "pipeline | Create([...]) first"
+        )
+
 
 _LONGEST: Final = 19
 """The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
@@ -158,12 +212,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
 
 
 def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
-    """Apply a transform to a collection, to several, or to a pipeline.
-
-    Raises:
-        PipelineError: It is no transform, nothing is given, or what is given belongs to several
-            pipelines.
-    """
+    """Apply a transform to a collection, to several, or to a pipeline."""
     if not isinstance(transform, PTransform):
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
         raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
@@ -179,10 +228,10 @@ def apply(transform: PTransform[Any, Any], inputs: Any) -> Any:
     return pipelines[0].applied(transform, inputs)
 
 
-class _FunctionTransform(PTransform[Any, Any]):
-    def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> None:
+class FunctionTransform(PTransform[Any, Any]):
+    """What a function applies to what it is given, as one transform."""
+
+    def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
@@ -208,7 +257,66 @@ def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]
         raise needs_beams_sdk("ptransform_fn of a function with type_hints")
 
     @wraps(fn)
-    def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
-        return _FunctionTransform(fn, args, kwargs)
+    def transform(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
+        return FunctionTransform(fn, *args, **kwargs)
 
-    return made
+    return transform
+
+
+class LabelTakenError(PipelineError, RuntimeError):
+    """A pipeline has a transform of this name already."""
+
+
+class TransformTree:
+    """The transforms of a pipeline under their names, as they are applied.
+
+    Attributes:
+        stack: The full names of the transforms that are being applied, the innermost last; first
+            that of the root.
+        labels: The full names that are taken.
+    """
+
+    def __init__(self) -> None:
+        self.stack = [""]
+        self.labels: dict[str, None] = {}
+
+    @property
+    def label(self) -> str:
+        """The full name of the transform that is being applied."""
+        return self.stack[-1]
+
+    def free_label(self, name: str) -> str:
+        """The name, with a number after it if a transform has it where one is being applied."""
+        label, number = name, 1
+        while self._full(label) in self.labels:
+            number += 1
+            label = f"{name}{number}"
+        return label
+
+    @contextmanager
+    def applying(self, transform: PTransform[Any, Any]) -> Iterator[None]:
+        """Take the name of a transform, and hold it while the transform is applied.
+
+        A transform that cannot be applied leaves nothing behind, also no name.
+        """
+        label = str(transform.label)
+        full = self._full(label)
+        known = len(self.labels)
+        if full in self.labels:
+            raise LabelTakenError(
+                f"a transform named {full!r} is in this pipeline already; give this one a name "
+                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
+            )
+        self.labels[full] = None
+        self.stack.append(full)
+        try:
+            yield
+        except BaseException:
+            while len(self.labels) > known:
+                self.labels.popitem()
+            raise
+        finally:
+            self.stack.pop()
+
+    def _full(self, label: str) -> str:
+        return f"{self.label}/{label}" if len(self.stack) > 1 else label

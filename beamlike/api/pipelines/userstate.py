@@ -18,8 +18,7 @@ from beamlike.api.marked_methods import (
 )
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.combinefn import combine_fn as combine_fn_of
-from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import PipelineError, PipelineTypeError
@@ -93,12 +92,12 @@ class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
                 )
             coder, combine_fn = None, coder
         try:
-            made = combine_fn_of(combine_fn, "CombiningValueStateSpec")
+            fn = combine_fn_of(combine_fn, "CombiningValueStateSpec")
         except PipelineError as error:
             raise PipelineTypeError(str(error)) from error
-        if not isinstance(made, Stepwise) and isinstance(coder, Coder | None):
+        if not isinstance(fn, Stepwise) and isinstance(coder, Coder | None):
             coder = None
-        super().__init__(name, PickleCoder() if coder is None else coder, made)
+        super().__init__(name, PickleCoder() if coder is None else coder, fn)
 
 
 def on_timer(timer_spec: TimerSpec) -> Callable[[Method], Method]:
@@ -139,10 +138,7 @@ def on_window_expiration(method: Method) -> Method:
 
     Source: Beam Java ``DoFn.OnWindowExpiration``. Beam Python has none.
     """
-    if not callable(method):
-        raise PipelineError(f"@on_window_expiration expected callable, got {method!r}")
-    setattr(method, ON_EXPIRATION, True)
-    return method
+    return _marked(method, "on_window_expiration", ON_EXPIRATION)
 
 
 def requires_time_sorted_input(method: Method) -> Method:
@@ -151,9 +147,13 @@ def requires_time_sorted_input(method: Method) -> Method:
 
     Source: Beam Java ``DoFn.RequiresTimeSortedInput``. Beam Python has none.
     """
+    return _marked(method, "requires_time_sorted_input", SORTED)
+
+
+def _marked(method: Method, decorator: str, mark: str) -> Method:
     if not callable(method):
-        raise PipelineError(f"@requires_time_sorted_input expected callable, got {method!r}")
-    setattr(method, SORTED, True)
+        raise PipelineError(f"@{decorator} expected callable, got {method!r}")
+    setattr(method, mark, True)
     return method
 
 
@@ -166,9 +166,18 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
     states: set[StateSpec] = set()
     timers: set[TimerSpec] = set()
     for name, method in methods_of(dofn):
-        asked = [default for default in _defaults(method) if isinstance(default, Param)]
+        defaults = [
+            parameter.default for parameter in inspect.signature(method).parameters.values()
+        ]
+        asked = [default for default in defaults if isinstance(default, Param)]
         ids = [(param.name, getattr(getattr(param, "spec", None), "name", None)) for param in asked]
-        twice = sorted({_shown(shown) for shown in ids if ids.count(shown) > 1})
+        twice = sorted(
+            {
+                asked_for if name is None else f"{asked_for}({name})"
+                for asked_for, name in ids
+                if ids.count((asked_for, name)) > 1
+            }
+        )
         if twice:
             raise PipelineError(
                 f"DoFn {dofn!r} has duplicate {name} method parameters: {', '.join(twice)}. Ask "
@@ -177,15 +186,6 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
         states.update(param.spec for param in asked if isinstance(param, StateAsked))
         timers.update(param.spec for param in asked if isinstance(param, TimerAsked))
     return states, timers
-
-
-def _defaults(method: Callable[..., Any]) -> list[Any]:
-    return [parameter.default for parameter in inspect.signature(method).parameters.values()]
-
-
-def _shown(asked: tuple[str, str | None]) -> str:
-    kind, name = asked
-    return kind if name is None else f"{kind}({name})"
 
 
 def is_stateful_dofn(dofn: DoFn[Any, Any]) -> bool:
@@ -218,8 +218,8 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
                 f"DoFn {dofn!r} has a TimerSpec without an associated on_timer callback: {spec!r}. "
                 "Write a method under @on_timer(...)"
             )
-        own = getattr(dofn, callback.__name__, None)
-        if getattr(own, "__func__", None) is not callback:
+        method = getattr(dofn, callback.__name__, None)
+        if getattr(method, "__func__", None) is not callback:
             raise PipelineError(
                 f"The on_timer callback for {spec!r} is not the specified .{callback.__name__} "
                 f"method for DoFn {dofn!r} (perhaps it was overwritten?). Give each method a name "

@@ -15,7 +15,7 @@ import attrs
 
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import FunctionTransform
 from beamlike.errors import PipelineError, WindowingError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
@@ -74,19 +74,11 @@ class AsSideInput(ABC, Generic[T]):
 
     @abstractmethod
     def build_view(self, items: list[Any], label: str) -> Any:
-        """What a function is given for the items of a pane.
-
-        Args:
-            label: The transform that looks, for messages.
-        """
+        """What a function is given for the items of a pane."""
 
 
 def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str) -> None:
-    """Refuse a collection that a function would be given as it is, and not what is in it.
-
-    Raises:
-        PipelineError: With what to write.
-    """
+    """Refuse a collection that a function would be given as it is, and not what is in it."""
     for argument in (*args, *kwargs.values()):
         if isinstance(argument, PCollection):
             raise PipelineError(
@@ -173,15 +165,15 @@ class AsDict(_PairsSideInput[T]):
     """The pairs of a collection in a window as a mapping; of several values of a key, any."""
 
     def build_view(self, items: list[Any], label: str) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        values: dict[Any, Any] = {}
         for key, value in self._pairs(items, label):
-            if self.demands and key in found:
+            if self.demands and key in values:
                 raise PipelineError(
-                    f"{label!r}: Duplicate values for {key!r} in {self.name}: {found[key]!r} "
+                    f"{label!r}: Duplicate values for {key!r} in {self.name}: {values[key]!r} "
                     f"and {value!r}; combine them with CombinePerKey(...), or use AsMultiMap(...)"
                 )
-            found[key] = value
-        return found
+            values[key] = value
+        return values
 
 
 class _Lists(dict[Any, list[Any]]):
@@ -229,75 +221,43 @@ class View:
 
 
 def with_side_inputs(
-    main: PCollection[Any],
-    views: Sequence[AsSideInput[Any]],
-    do: Do,
-    label: str,
-    *,
-    is_bounded: bool = True,
+    main: PCollection[Any], views: Sequence[AsSideInput[Any]], do: Do, label: str
 ) -> PCollection[Any]:
     """What a function makes of the elements of a collection, which looks into side inputs.
 
     Called by the transform that is being applied.
-
-    Args:
-        main: The collection.
-        views: How each side input is seen, in the order in which `Do.see` is given them.
-        do: The function.
-        label: The full name of the transform.
-        is_bounded: Whether the function ends for each element.
-
-    Raises:
-        PipelineError: A view belongs to another pipeline; its windows merge; or it has windows
-            and the collection has none.
     """
     panes = [
-        (main, view.pcoll) | f"View{number}" >> _SideInputPanes(view)
+        (main, view.pcoll) | f"View{number}" >> FunctionTransform(_side_input_panes, view)
         for number, view in enumerate(views)
     ]
     sources = (main.edge, *(of_view.edge for of_view in panes))
     sides = tuple(view.pcoll.windowing for view in views)
     node = SideInputNode(label, sources, main.windowing, sides, do)
-    return main.pipeline.add(node, main.windowing, main.is_bounded and is_bounded)
+    return main.pipeline.add(node, main.windowing, main.is_bounded)
 
 
-class _SideInputPanes(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+def _side_input_panes(
+    pcolls: tuple[PCollection[Any], PCollection[Any]], view: AsSideInput[Any]
+) -> PCollection[Any]:
     """The panes of a side input that elements of a collection look into."""
-
-    def __init__(self, view: AsSideInput[Any]) -> None:
-        self.duplicates_matter, self.allow_blocking = view.duplicates_matter, not view.demands
-
-    def expand(self, pcolls: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
-        main, side = pcolls
-        try:
-            _check(main, side)
-        except WindowingError as error:
-            raise PipelineError(f"{main.pipeline.label!r}: {error}") from error
-        return side | "Items" >> _Items(self.duplicates_matter, self.allow_blocking)
-
-
-def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
+    main, side = pcolls
     window_fn = side.windowing.window_fn
-    if window_fn.is_merging or isinstance(main.windowing.window_fn, GlobalWindows):
-        side_input_window(GLOBAL_WINDOW, window_fn)
+    try:
+        if window_fn.is_merging or isinstance(main.windowing.window_fn, GlobalWindows):
+            side_input_window(GLOBAL_WINDOW, window_fn)
+    except WindowingError as error:
+        raise PipelineError(f"{main.pipeline.label!r}: {error}") from error
+    panes: PCollection[Any] = side | "Items" >> FunctionTransform(_items, view)
+    return panes
 
 
-class _Items(PTransform[PCollection[Any], PCollection[Any]]):
-    def __init__(self, duplicates_matter: bool, allow_blocking: bool) -> None:
-        self.duplicates_matter, self.allow_blocking = duplicates_matter, allow_blocking
-
-    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
-        pipeline = pcoll.pipeline
-        node = ParDoNode(f"{pipeline.label}/OneKey", (pcoll.edge,), _OneKey())
-        keyed = pipeline.add(node, pcoll.windowing, pcoll.is_bounded)
-        # Of a side input that discards only the latest pane is seen.
-        duplicates_matter = self.duplicates_matter and pcoll.windowing.accumulates
-        return grouped(
-            keyed,
-            Collect(),
-            duplicates_matter=duplicates_matter,
-            allow_blocking=self.allow_blocking,
-        )
+def _items(pcoll: PCollection[Any], view: AsSideInput[Any]) -> PCollection[Any]:
+    node = ParDoNode(f"{pcoll.pipeline.label}/OneKey", (pcoll.edge,), _OneKey())
+    keyed = pcoll.pipeline.add(node, pcoll.windowing, pcoll.is_bounded)
+    # Of a side input that discards only the latest pane is seen.
+    matters = view.duplicates_matter and pcoll.windowing.accumulates
+    return grouped(keyed, Collect(), duplicates_matter=matters, allow_blocking=not view.demands)
 
 
 class _OneKey(Do):

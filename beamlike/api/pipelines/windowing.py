@@ -4,7 +4,7 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import declared_type
@@ -30,9 +30,6 @@ from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import MAX_TIMESTAMP, duration_ms, show_duration
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
-
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = ["Flatten", "Remerge", "WindowInto"]
 
@@ -92,20 +89,11 @@ class WindowInto(PTransform[Any, Any]):
     def starting_from(
         self, before: WindowingStrategy, label: str
     ) -> tuple[WindowingStrategy, StrategyParts]:
-        """The strategy that the parts change, and the parts.
-
-        Args:
-            before: That of the collection before.
-            label: The full name of the transform, for messages.
-        """
+        """The strategy that the parts change, and the parts."""
         return before, self.parts
 
     def _warn_of_lateness(self, before: int, label: str) -> None:
-        """Warn of an allowed lateness that is shorter than the one before (ms).
-
-        Raises:
-            TimeError: It cannot be read.
-        """
+        """Warn of an allowed lateness that is shorter than the one before (ms)."""
         lateness = self.parts.get("allowed_lateness")
         if lateness is None or duration_ms(lateness, "allowed_lateness") >= before:
             return
@@ -152,13 +140,13 @@ class Flatten(PTransform[Any, Any]):
             ``() | Flatten(pipeline=p)`` is empty.
     """
 
-    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+    def __init__(self, *, pipeline: Pipeline | None = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 
     def output_type(self, pcolls: Any) -> Any:
-        kinds = [declared_type(pcoll) for pcoll in pcolls]
-        return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
+        types = [declared_type(pcoll) for pcoll in pcolls]
+        return types[0] if types and all(declared == types[0] for declared in types) else Any
 
     def __ror__(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(pcolls)
@@ -166,9 +154,9 @@ class Flatten(PTransform[Any, Any]):
 
     def expand(self, pcolls: Iterable[PCollection[T]]) -> PCollection[T]:
         if isinstance(pcolls, PCollection | Pipeline):
-            what = "one" if isinstance(pcolls, PCollection) else "none"
+            number = "one" if isinstance(pcolls, PCollection) else "none"
             raise PipelineTypeError(
-                f"{pcolls.pipeline.label!r} needs several collections, got {what}; write "
+                f"{pcolls.pipeline.label!r} needs several collections, got {number}; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
         collections = list(pcolls)

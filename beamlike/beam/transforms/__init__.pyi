@@ -40,7 +40,6 @@ from beamlike.beam.options import pipeline_options as pipeline_options
 from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
 from beamlike.beam.transforms import deduplicate as deduplicate
-from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger

@@ -7,36 +7,25 @@ import attrs
 from beamlike.model.graph import Edge, Node, ParDoNode
 from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.keys import Keys
-from beamlike.runners.beam.sdk import PipelineContext
+from beamlike.runners.beam.sdk import PipelineContext, coders
 from beamlike.runners.beam.stage import Stage
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import Strategy, strategy_of
-from beamlike.runners.beam.times import UNIT
+from beamlike.runners.beam.windows import UNIT
 
 _KEYED: Final = "/keyed"
 
 
 @attrs.frozen
 class _Produced:
-    """Where a collection comes out.
+    """Where a collection comes out that no stage makes, and in which form."""
 
-    Args:
-        stage: The stage that makes it, and its node; None: it comes out of a node of another kind.
-        edge: What comes out of that node.
-        form: The form of that.
-    """
-
-    stage: Stage | None
-    node: Node | None
-    edge: Edge | None = None
-    form: ElementForm | None = None
+    edge: Edge
+    form: ElementForm
 
 
 class CollectionTable:
     """What is known of the collections so far.
-
-    Args:
-        pipeline: The proto.
 
     Attributes:
         nodes: The nodes that make them.
@@ -45,7 +34,7 @@ class CollectionTable:
     def __init__(self, pipeline: Any) -> None:
         self._components = pipeline.components
         self._context = PipelineContext(pipeline.components)
-        self._produced: dict[str, _Produced] = {}
+        self._produced: dict[str, _Produced | tuple[Stage, Node]] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
         self._strategies: dict[str, Strategy] = {}
         self._options: dict[str, dict[str, Any]] = {}
@@ -64,11 +53,10 @@ class CollectionTable:
         coder = self._components.pcollections[collection].coder_id
         return Keys.of(self._context.coders.get_by_id(coder))
 
-    def _value_coder(self, collection: str) -> Any:
-        """The coder of the values of a collection of pairs; None: its elements are not known to be
-        pairs."""
+    def _has_whole_numbers(self, collection: str) -> bool:
+        """Whether the values of a collection, which are pairs then, are whole numbers."""
         coder = self._context.coders.get_by_id(self._components.pcollections[collection].coder_id)
-        return coder.value_coder() if coder.is_kv_coder() else None
+        return coder.is_kv_coder() and isinstance(coder.value_coder(), coders.VarIntCoder)
 
     def _form(self, collection: str, label: str, keys: Keys | None = None) -> ElementForm:
         windows = self.strategy(collection, label).windows
@@ -81,7 +69,7 @@ class CollectionTable:
         return node
 
     def _comes_from(self, collection: str, edge: Edge, form: ElementForm) -> None:
-        self._produced[collection] = _Produced(None, None, edge, form)
+        self._produced[collection] = _Produced(edge, form)
 
     def _edge(self, collection: str, label: str, keys: Keys | None = None) -> Edge:
         """What brings a collection, plain or with keys in the form of the graph."""
@@ -91,7 +79,7 @@ class CollectionTable:
             return known
         form = self._form(collection, label, keys)
         produced = self._produced[collection]
-        if produced.stage is None and produced.edge is not None and produced.form == form:
+        if isinstance(produced, _Produced) and produced.form == form:
             edge = produced.edge
         else:
             stage, node = self._stage(collection, label)
@@ -102,17 +90,13 @@ class CollectionTable:
     def _stage(self, collection: str, label: str) -> tuple[Stage, Node]:
         """The stage that makes a collection; one is added that takes it if there is none."""
         produced = self._produced[collection]
-        if produced.stage is None or produced.node is None:
-            assert produced.edge is not None, "it comes out somewhere"
-            assert produced.form is not None, "and in a form"
+        if isinstance(produced, _Produced):
             stage = Stage(label, produced.form, collection)
             node = self._add(ParDoNode(f"{label}/Stage", (produced.edge,), stage))
-            produced = attrs.evolve(produced, stage=stage, node=node)
-            self._produced[collection] = produced
-            return stage, node
-        return produced.stage, produced.node
+            self._produced[collection] = produced = stage, node
+        return produced
 
     def _add_step(self, step: Step, stage: Stage, node: Node) -> None:
         stage.steps.append(step)
         for collection in step.outputs.values():
-            self._produced[collection] = _Produced(stage, node)
+            self._produced[collection] = stage, node

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from apache_beam.transforms.combiners import CountCombineFn
-
 from beamlike.model.combine import CombineFn
 from beamlike.model.copies import own_copies, own_copy
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.sdk import coders, pickler, plain_function_of
+from beamlike.runners.beam.sdk import pickler
 
 Result = TypeVar("Result")
 
@@ -27,11 +25,11 @@ class Combining(CombineFn):
     """
 
     def __init__(self, fn: Any, label: str, coder: Any = None) -> None:
-        self._given, self._label, self._coder = fn, label, coder
+        self._user_fn, self._label, self._coder = fn, label, coder
         self._is_set_up = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (pickler.dumps(self._given), self._label, self._coder)
+        return _unpickled, (pickler.dumps(self._user_fn), self._label, self._coder)
 
     @property
     def _fn(self) -> Any:
@@ -39,8 +37,8 @@ class Combining(CombineFn):
             self._is_set_up = True
             self._sampler = Sampler()
             self._state = self._sampler.state(self._label)
-            self._given.setup()
-        return self._given
+            self._user_fn.setup()
+        return self._user_fn
 
     def _counted(self, call: Callable[[Any], Result]) -> Result:
         """What a call of the function answers. What it counts belongs to this transform."""
@@ -53,7 +51,7 @@ class Combining(CombineFn):
     def teardown(self) -> None:
         if self._is_set_up:
             self._is_set_up = False
-            self._given.teardown()
+            self._user_fn.teardown()
 
     def create(self) -> Any:
         return None
@@ -67,8 +65,8 @@ class Combining(CombineFn):
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
-        both = own_copies([first, second])
-        return self._counted(lambda fn: fn.merge_accumulators(both))
+        accumulators = own_copies([first, second])
+        return self._counted(lambda fn: fn.merge_accumulators(accumulators))
 
     def compact(self, accumulator: Any) -> Any:
         if accumulator is None:
@@ -78,28 +76,13 @@ class Combining(CombineFn):
     def extract(self, accumulator: Any) -> Any:
         def extracted(fn: Any) -> Any:
             parts = [] if accumulator is None else [own_copy(accumulator)]
-            whole = fn.merge_accumulators(parts) if parts else fn.create_accumulator()
-            return fn.extract_output(whole)
+            merged = fn.merge_accumulators(parts) if parts else fn.create_accumulator()
+            return fn.extract_output(merged)
 
         return self._counted(extracted)
 
     def __str__(self) -> str:
-        return f"{type(self._given).__name__} of {self._label}"
-
-
-def counts(fn: Any) -> bool:
-    """Whether a combine function of Beam's counts elements."""
-    return type(fn) is CountCombineFn
-
-
-def adds_whole_numbers(fn: Any, values: Any) -> bool:
-    """Whether a combine function of Beam's adds up whole numbers.
-
-    Args:
-        fn: The function.
-        values: The coder of the values.
-    """
-    return isinstance(values, coders.VarIntCoder) and plain_function_of(fn) is sum
+        return f"{type(self._user_fn).__name__} of {self._label}"
 
 
 def _unpickled(blob: bytes, label: str, coder: Any) -> Combining:

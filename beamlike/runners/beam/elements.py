@@ -4,20 +4,22 @@ An edge of the graph has an `ElementForm`. Elements of windows that are objects 
 bytes of the window and the value; before a grouping, pairs have keys as `Keys` makes them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
+from beamlike.model.graph import MAIN, Do
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.windows import (
+    MOST_KNOWN,
+    UNIT,
     Assigning,
     KnownWindows,
     ObjectWindows,
@@ -27,7 +29,23 @@ from beamlike.runners.beam.windows import (
     pane_to_beam,
 )
 
-_KEPT: Final = 100_000
+
+class BundleDo(Do):
+    """A function that takes whole bundles, and leaves elements as they are, as Beam has it."""
+
+    @property
+    def changes_elements(self) -> bool:
+        return False
+
+
+@attrs.frozen
+class Repacking(BundleDo):
+    """Elements with other values, which a function makes of those of a bundle."""
+
+    repack: Callable[[Sequence[Any]], list[Any]]
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        return [(MAIN, bundle.with_values(self.repack(bundle.values)))]
 
 
 @attrs.frozen(slots=False)
@@ -209,7 +227,7 @@ class ElementForm:
     def _span(self, window: Any) -> Span:
         span = self._spans.get(window)
         if span is None:
-            if len(self._spans) >= _KEPT:
+            if len(self._spans) >= MOST_KNOWN:
                 self._spans.clear()
             span = self._spans[window] = self.windows.span(window)
         return span
@@ -223,6 +241,6 @@ def _panes_of(elements: Sequence[Any]) -> list[PaneInfo]:
     return [*map(by_object.__getitem__, map(id, panes))]
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def _decoded_window(objects: ObjectWindows, encoded: bytes) -> list[Any]:
     return [objects.coder.decode(encoded)]

@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import apache_beam as beam
+import attrs
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Bundle, Retraction
 from beamlike.model.graph import MAIN, Edge, ReadNode
-from beamlike.model.panes import Timing
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
 
@@ -28,16 +27,8 @@ _OF_PANES: Final = (
 def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     """The source that reads a DataFrame."""
     from beamlike.hosts.spark.graph.frames import Frame
-    from beamlike.machine.input_clocks import SourceClock
 
-    clock = SourceClock(
-        transform.delay_ms,
-        transform.idle_ms,
-        transform.idle,
-        transform.ahead_ms,
-        max_jump=transform.jump_ms,
-    )
-    frame = Frame(transform.rows, transform.timestamp, clock)
+    frame = Frame(transform.rows, transform.timestamp, transform.clock)
     return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
 
 
@@ -85,13 +76,7 @@ class AsRows(BundleDo):
             **named,
             "window": bounds,
             "timestamp": _plain(windowed.timestamp) if bounds["end"] is not None else None,
-            "pane": {
-                "timing": (pane.timing if pane is not None else Timing.UNKNOWN).value,
-                "index": pane.index,
-                "nonspeculative_index": pane.nonspeculative_index,
-                "is_first": pane.is_first,
-                "is_last": pane.is_last,
-            },
+            "pane": {**attrs.asdict(pane), "timing": pane.timing.value},
             **({RETRACTION: is_retraction} if self._retracts else {}),
         }
 
@@ -132,13 +117,7 @@ def with_retraction(schema: str, *, retracts: bool) -> str:
 def sink_of(
     label: str, transform: WriteRows | UpsertInto, edge: Edge, *, retracts: bool = False
 ) -> Any:
-    """Where the rows of a transform go.
-
-    Args:
-        label: Its full name.
-        edge: What brings them, made by `AsRows`.
-        retracts: Whether rows say if they withdraw an earlier one.
-    """
+    """Where the rows of a transform go."""
     from beamlike.hosts.spark.graph.running import Sink
 
     if isinstance(transform, WriteRows):

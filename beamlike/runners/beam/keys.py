@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import attrs
-import cloudpickle
 
 from beamlike.model.coders import Coder
 from beamlike.runners.beam.sdk import coders, pickles
@@ -30,20 +29,6 @@ class BeamCoder(Coder):
 
     def __str__(self) -> str:
         return str(self.coder)
-
-
-class PickleCoder(Coder):
-    """Any values, as cloudpickle has them."""
-
-    def encode(self, value: Any) -> bytes:
-        blob: bytes = cloudpickle.dumps(value)
-        return blob
-
-    def decode(self, encoded: bytes) -> Any:
-        return cloudpickle.loads(encoded)
-
-    def __str__(self) -> str:
-        return "pickles"
 
 
 class Values(Enum):
@@ -79,9 +64,6 @@ class Keys:
         """The keys of a collection of pairs.
 
         Beam has made sure that equal keys have equal bytes, unless its options let it.
-
-        Args:
-            coder: That of the pairs.
         """
         if not coder.is_kv_coder():
             return cls(coders.FastPrimitivesCoder())

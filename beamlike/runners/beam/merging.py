@@ -5,7 +5,7 @@ is its bytes, by its coder, beside all that the machine remembers of it; its bou
 only tell it from others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from beamlike.machine.events import Bundle as Arrived
@@ -13,13 +13,13 @@ from beamlike.machine.events import Effect, Element, Event, OnEvent, Pane
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.bundle import Bundle, Retraction
+from beamlike.model.bundle import Retraction
 from beamlike.model.combine import CombineFn
 from beamlike.model.copies import own_copy
-from beamlike.model.graph import MAIN, Edge, Node, ParDoNode
+from beamlike.model.graph import Edge, Node, ParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
-from beamlike.runners.beam.bundles import BundleDo
+from beamlike.runners.beam.elements import Repacking
 from beamlike.runners.beam.windows import ObjectWindow, ObjectWindows
 from beamlike.runtime.changes import strategy_words
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -27,13 +27,7 @@ from beamlike.runtime.graph.machine_node import MachineNode
 
 class ObjectGrouping:
     """The machine of such a grouping. The value of an element is a pair of the bytes of its window
-    and its own value; that of a pane is those and whether it is withdrawn.
-
-    Args:
-        windows: How the windows travel.
-        strategy: How elements are grouped.
-        combine: How the values of a pane become one.
-    """
+    and its own value; that of a pane is those and whether it is withdrawn."""
 
     def __init__(
         self, windows: ObjectWindows, strategy: WindowingStrategy, combine: CombineFn
@@ -58,11 +52,7 @@ class ObjectGrouping:
     def step(
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state of a key, and say what comes out.
-
-        Raises:
-            UserFunctionError: A function of the user's raised.
-        """
+        """Take one event to the next state of a key, and say what comes out."""
         if isinstance(event, Arrived):
             event = Arrived(tuple(map(self._with_window, event.elements)))
         after, effects = self._grouping.step(self._opened(state), event, on_event)
@@ -121,31 +111,17 @@ def _shown(effect: Effect) -> Effect:
     return Pane(window, value, effect.timestamp, effect.info)
 
 
-class _Repacking(BundleDo):
-    """Elements with other values."""
-
-    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        return [(MAIN, bundle.with_values(self._repacked(bundle.values)))]
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        raise NotImplementedError
-
-
-class _WindowsInValues(_Repacking):
+def _windows_in_values(values: Sequence[Any]) -> list[Any]:
     """Pairs whose keys have the bytes of their windows, as `ObjectGrouping` takes them."""
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        return [(key, (encoded, value)) for (encoded, key), value in values]
+    return [(key, (encoded, value)) for (encoded, key), value in values]
 
 
-class _WindowsInKeys(_Repacking):
+def _windows_in_keys(values: Sequence[Any]) -> list[Any]:
     """What comes out of `ObjectGrouping` with the bytes of the windows in the keys."""
-
-    def _repacked(self, values: Sequence[Any]) -> list[Any]:
-        return [
-            Retraction(((encoded, key), value)) if retracts else ((encoded, key), value)
-            for key, (encoded, value, retracts) in values
-        ]
+    return [
+        Retraction(((encoded, key), value)) if retracts else ((encoded, key), value)
+        for key, (encoded, value, retracts) in values
+    ]
 
 
 def object_grouping(
@@ -156,17 +132,8 @@ def object_grouping(
     strategy: WindowingStrategy,
     combine: CombineFn,
 ) -> Node:
-    """The last node of a grouping whose windows merge, and are more than bounds.
-
-    Args:
-        add: Makes a node one of the pipeline.
-        label: The transform.
-        source: The pairs, whose keys have the bytes of their windows.
-        windows: How the windows travel.
-        strategy: How elements are grouped.
-        combine: How the values of a pane become one.
-    """
-    before = add(ParDoNode(f"{label}/Windows", (source,), _WindowsInValues()))
+    """The last node of a grouping whose windows merge, and are more than bounds."""
+    before = add(ParDoNode(f"{label}/Windows", (source,), Repacking(_windows_in_values)))
     machine = ObjectGrouping(windows, strategy, combine)
     group = add(MachineNode(label, (Edge(before),), machine))
-    return add(ParDoNode(f"{label}/Panes", (Edge(group),), _WindowsInKeys()))
+    return add(ParDoNode(f"{label}/Panes", (Edge(group),), Repacking(_windows_in_keys)))

@@ -1,7 +1,6 @@
 """What users' functions count: from Beam's containers to a run's record, and to Beam's results."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
 import attrs
@@ -21,15 +20,16 @@ from beamlike.runners.beam.sdk import (
 from beamlike.runtime.graph.metrics import MetricName as Recorded
 from beamlike.runtime.graph.metrics import MetricsRecorder, record
 
-_FIELDS: Final = (
-    "counters",
-    "distributions",
-    "gauges",
-    "string_sets",
-    "bounded_tries",
-    "histograms",
-)
-"""The fields of Beam's ``MetricUpdates``, which are the keys of a query, too."""
+_SHOWN: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "counters": lambda cell: cell.value,
+    "distributions": DistributionResult,
+    "gauges": GaugeResult,
+    "string_sets": lambda cell: set(cell.string_set),
+    "bounded_tries": lambda cell: cell.as_trie().flattened() if hasattr(cell, "as_trie") else cell,
+    "histograms": lambda cell: cell,
+}
+"""The fields of Beam's ``MetricUpdates``, which are the keys of a query, too, and how a query shows
+what is in them."""
 
 
 @attrs.frozen
@@ -83,7 +83,7 @@ class Sampler:
         if container.metrics:
             updates = container.get_cumulative()
             container.metrics = {}
-            for field in _FIELDS:
+            for field in _SHOWN:
                 for key, data in getattr(updates, field).items():
                     cell = Count(data) if isinstance(data, int) else data
                     place = "\0".join((label, field, key.metric.namespace))
@@ -98,35 +98,19 @@ class BeamMetricResults(MetricResults):  # type: ignore[misc]
         together = MetricsRecorder()
         for recorder in recorders:
             together.merge(recorder)
-        self._cells: Mapping[tuple[str, str], Any] = {}
         cells: dict[tuple[str, str], Any] = {}
         for key, cell in together.cells.items():
             place = key.metric.namespace, key.metric.name
             cells[place] = cells[place].combine(cell) if place in cells else cell
-        self._cells = cells
+        self._cells: Mapping[tuple[str, str], Any] = cells
 
     def query(self, filter: Any = None) -> dict[str, list[Any]]:
         """The metrics that a ``MetricsFilter`` lets through, by their type."""
-        found: dict[str, list[Any]] = defaultdict(list)
+        results: dict[str, list[Any]] = {field: [] for field in _SHOWN}
         for (place, name), cell in self._cells.items():
             label, field, namespace = place.split("\0", 2)
             key = MetricKey(label, MetricName(namespace, name))
             if self.matches(filter, key):
-                value = _shown(field, cell)
-                found[field].append(MetricResult(key, value, value))
-        return {field: found[field] for field in _FIELDS}
-
-
-def _shown(field: str, cell: Any) -> Any:
-    match field:
-        case "counters":
-            return cell.value
-        case "distributions":
-            return DistributionResult(cell)
-        case "gauges":
-            return GaugeResult(cell)
-        case "string_sets":
-            return set(cell.string_set)
-        case "bounded_tries":
-            return cell.as_trie().flattened() if hasattr(cell, "as_trie") else cell
-    return cell
+                value = _SHOWN[field](cell)
+                results[field].append(MetricResult(key, value, value))
+        return results

@@ -1,27 +1,38 @@
 """A pipeline on Spark: a batch job for data that ends, a query for streams, scripts by steps."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.api.pipelines.on_spark import SparkGraph
+from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Node, ReadNode
 from beamlike.model.time import duration_ms
-from beamlike.runners.beam.errors import raising_causes
 from beamlike.runners.beam.metrics import BeamMetricResults
 from beamlike.runners.beam.sdk import PipelineResult, PipelineState
 from beamlike.runners.beam.translation import Translation
 from beamlike.runtime.graph.metrics import MetricsRecorder
-from beamlike.runtime.options import SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery
+
+
+@contextmanager
+def raising_causes() -> Iterator[None]:
+    """Raise what a user's function raised itself: Beam has said in which transform."""
+    try:
+        yield
+    except TransformError as error:
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from error.__cause__.__cause__
 
 
 _OF_STREAMS: Final = ("checkpoint", "trigger_interval")
@@ -48,11 +59,9 @@ class SparkSettings:
     trigger_interval: str | None
 
     @property
-    def groups(self) -> int:
-        """The groups that share the keys of a grouping."""
-        if self.shards is None:
-            return SHARDS
-        if self.shards < 1:
+    def groups(self) -> int | None:
+        """The groups that share the keys of a grouping; None: as many as is usual."""
+        if self.shards is not None and self.shards < 1:
             raise PipelineError(f"--shards={self.shards} is not a number of groups; give 1 or more")
         return self.shards
 
@@ -64,15 +73,7 @@ class SparkSettings:
         return {"processingTime": interval}
 
     def refuse(self, why: str, *names: str) -> None:
-        """Refuse options that have no effect.
-
-        Args:
-            why: What they are for, and what the pipeline is, or what to do.
-            names: The options.
-
-        Raises:
-            PipelineError: One of them is given.
-        """
+        """Refuse options that have no effect."""
         for name in names:
             value = getattr(self, name)
             if value is not None:
@@ -88,11 +89,6 @@ def run_on_spark(
         translated: Makes its nodes; the argument says whether its sources end where they are.
         settings: How it runs.
         is_drain: Whether they do from the beginning.
-
-    Raises:
-        PipelineError: An option has no effect on such a pipeline, or a value that it cannot have.
-        StateError: The checkpoint is that of another pipeline.
-        Exception: What a user's function raised.
     """
     needs("the host spark", "spark")
     from pyspark.sql import SparkSession
@@ -106,13 +102,13 @@ def run_on_spark(
         return EndedResult([_play(spark, translation.nodes, settings)])
     if not translation.streams:
         settings.refuse(_ENDS.format("ends by itself"), *_OF_STREAMS)
-        return EndedResult([_run_bounded(spark, translation, settings)])
+        graph = SparkGraph(spark, translation.nodes, translation.sinks, settings.groups)
+        with raising_causes():
+            return EndedResult([graph.run_bounded().metrics])
     return StreamResult(spark, translated, settings, is_drain=is_drain)
 
 
 def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> MetricsRecorder:
-    from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-
     frames = [
         node.label
         for node in nodes
@@ -123,25 +119,8 @@ def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> 
             f"{frames[0]!r} reads a DataFrame, and a TestStream is beside it, which only a "
             "pipeline without DataFrames can play; leave out one of them"
         )
-    shards = {} if settings.shards is None else {"shards": settings.groups}
     with raising_causes():
-        (run,) = run_pipelines_on_spark([Scripted(nodes, (), frozenset())], spark, **shards)
-    return run.metrics
-
-
-def _run_bounded(
-    spark: "SparkSession", translation: Translation, settings: SparkSettings
-) -> MetricsRecorder:
-    from beamlike.hosts.spark.graph.frames import clock_of
-    from beamlike.hosts.spark.graph.running import run_bounded
-    from beamlike.hosts.spark.worker_errors import as_raised
-    from beamlike.runtime.graph.layers import Layers
-
-    sinks = translation.sinks
-    with raising_causes(), as_raised():
-        layers = Layers.of(translation.nodes, [sink.edge for sink in sinks], clock_of)
-        report = run_bounded(spark, layers, sinks, shards=settings.groups)
-    return report.metrics
+        return SparkGraph(spark, nodes, (), settings.groups).play(kept=frozenset()).metrics
 
 
 class EndedResult(PipelineResult):  # type: ignore[misc]
@@ -152,16 +131,10 @@ class EndedResult(PipelineResult):  # type: ignore[misc]
         self._recorders = recorders
 
     def wait_until_finish(self, duration: int | None = None) -> str:
-        """Nothing is left to wait for."""
+        """Nothing is left to wait for, to cancel or to drain."""
         return str(self._state)
 
-    def cancel(self) -> str:
-        """Nothing is left to cancel."""
-        return str(self._state)
-
-    def drain(self) -> str:
-        """Nothing is left to drain."""
-        return str(self._state)
+    cancel = drain = wait_until_finish
 
     def metrics(self) -> BeamMetricResults:
         """What functions counted."""
@@ -182,36 +155,19 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         *,
         is_drain: bool,
     ) -> None:
+        from beamlike.hosts.spark.scratch import scratch_folder
+
         super().__init__(PipelineState.RUNNING)
         self._spark, self._translated, self._settings = spark, translated, settings
         self._recorders: list[MetricsRecorder] = []
         self._ended: str | None = None
-        self._checkpoint = settings.checkpoint or self._scratch()
+        self._checkpoint = settings.checkpoint or str(scratch_folder("beam"))
         self._running = self._start(is_drain=is_drain)
 
-    @staticmethod
-    def _scratch() -> str:
-        from beamlike.hosts.spark.scratch import scratch_folder
-
-        return str(scratch_folder("beam"))
-
     def _start(self, *, is_drain: bool) -> "PipelineQuery":
-        from beamlike.hosts.spark.graph.frames import clock_of
-        from beamlike.hosts.spark.graph.running import start
-        from beamlike.runtime.graph.layers import Layers
-
-        translation = self._translated(is_drain)
-        sinks = translation.sinks
-        layers = Layers.of(translation.nodes, [sink.edge for sink in sinks], clock_of)
-        running = start(
-            self._spark,
-            layers,
-            sinks,
-            checkpoint=self._checkpoint,
-            trigger=self._settings.trigger,
-            shards=self._settings.groups,
-            wake_every_ms=WAKE_EVERY_MS,
-        )
+        translation, shards = self._translated(is_drain), self._settings.groups
+        graph = SparkGraph(self._spark, translation.nodes, translation.sinks, shards)
+        running = graph.start(self._checkpoint, self._settings.trigger, WAKE_EVERY_MS)
         self._recorders.append(running.report.metrics)
         return running
 

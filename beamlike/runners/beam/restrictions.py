@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from apache_beam.utils.timestamp import Duration, Timestamp
 
-from beamlike.runners.beam.sdk import DoFnSignature, pickler, windowed_value
+from beamlike.runners.beam.sdk import windowed_value
 from beamlike.runners.beam.windows import pane_from_beam, pane_to_beam
 
 
@@ -61,23 +61,13 @@ def delay_ms(residual: Any) -> int:
 
 @attrs.frozen
 class Restrictions:
-    """What a splittable function says of the parts of an element.
-
-    Args:
-        signature: Beam's ``DoFnSignature``.
-        is_drain: Whether parts end where they are.
-    """
+    """What a splittable function says of the parts of an element."""
 
     signature: Any
     is_drain: bool
 
     def parts(self, windowed: Any, sides: Sequence[Sequence[Any]] = ()) -> Iterator[Rest]:
-        """The parts of an element before anything of it is done.
-
-        Args:
-            windowed: The element.
-            sides: The contents of its side inputs.
-        """
+        """The parts of an element before anything of it is done."""
         provider = self.signature.get_restriction_provider()
         estimators = self.signature.get_watermark_estimator_provider()
         value, pane = windowed.value, pane_from_beam(windowed.pane_info)
@@ -94,17 +84,6 @@ class Restrictions:
         if part is None:
             return None
         return attrs.evolve(rest, restriction=getattr(part, "restriction", part))
-
-
-def restrictions_of(pickled: bytes, *, is_drain: bool) -> Restrictions:
-    """The restrictions of a splittable function.
-
-    Args:
-        pickled: It and its arguments, by Beam's pickler.
-        is_drain: Whether parts end where they are.
-    """
-    fn, *_ = pickler.loads(pickled)
-    return Restrictions(DoFnSignature(fn), is_drain)
 
 
 def run_to_its_end(

@@ -165,9 +165,9 @@ def with_packed_combiners(pipeline: Any) -> Any:
 
 def pickles(coder: Any) -> bool:
     """Whether values that a coder takes are pickles as well: Beam's own coders need no more."""
-    own: str = type(coder).__module__
+    module: str = type(coder).__module__
     parts: Iterable[Any] = coder._get_component_coders()
-    return own.startswith("apache_beam.coders") and all(map(pickles, parts))
+    return module.startswith("apache_beam.coders") and all(map(pickles, parts))
 
 
 def _know_the_same_classes() -> None:
@@ -211,11 +211,7 @@ def plain_function_of(fn: Any) -> Any:
 
 
 def dofn_of(payload: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, Any]]:
-    """The ``DoFn`` of a ParDo, with the arguments of its methods.
-
-    Args:
-        payload: The ``ParDoPayload``.
-    """
+    """The ``DoFn`` of a ParDo, with the arguments of its methods."""
     fn, args, kwargs, *_ = pickler.loads(
         DoFnInfo.from_runner_api(payload.do_fn, None).serialized_dofn_data()
     )

@@ -12,8 +12,7 @@ from beamlike.model.windowfns import GlobalWindows, MappingWindowFn, WindowFn
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runners.beam.sdk import Urn, maps_windows_by_default, pickler
 from beamlike.runners.beam.strategies import Strategy
-from beamlike.runners.beam.times import UNIT
-from beamlike.runners.beam.windows import Windows
+from beamlike.runners.beam.windows import UNIT, Windows
 
 
 @attrs.frozen
@@ -52,12 +51,7 @@ class SideWindows(MappingWindowFn):
 
 
 def check_sides(label: str, main: Strategy, side: Strategy, data: Any) -> None:
-    """Refuse a side input that cannot be looked into.
-
-    Raises:
-        UnsupportedError: Its elements are asked for in a way that is not known, or its own mapping
-            of windows takes windows that are objects.
-    """
+    """Refuse a side input that cannot be looked into."""
     if data.access_pattern not in (Urn.ITERABLE, Urn.MULTIMAP):
         raise UnsupportedError(
             f"{label!r} looks into a side input by {data.access_pattern}, which BeamlikeRunner "

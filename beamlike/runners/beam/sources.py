@@ -13,17 +13,12 @@ from apache_beam.testing.test_stream import (
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.runners.beam.sdk import proto
-from beamlike.runners.beam.times import UNIT, ticks_of
+from beamlike.runners.beam.windows import UNIT, ticks_of
 from beamlike.runtime.script import Arrive, ScriptStep
 
 
 def impulse(label: str, clock: int | None = None) -> ReadNode:
-    """One element without bytes, and the end.
-
-    Args:
-        label: Its full name.
-        clock: Processing time when it comes, in ticks; None: what it is.
-    """
+    """One element without bytes, when processing time is ``clock`` ticks, and the end."""
     elements = ((None, Element(b"", UNIT.earliest)),)
     script: list[ScriptStep] = [] if clock is None else [AdvanceClock(clock)]
     script += [Arrive(elements), AdvanceWatermark(UNIT.end_of_time)]

@@ -16,29 +16,23 @@ from zlib import crc32
 
 import attrs
 
+from beamlike.api.pickle_coder import PickleCoder
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, UserStates
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
-from beamlike.runners.beam.keys import PickleCoder
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, restrictions_of
+from beamlike.runners.beam.restrictions import Rest, delay_ms
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.stateful import BeamFn
 from beamlike.runners.beam.steps import OutputStep, Step, opened
-from beamlike.runners.beam.times import UNIT, ticks_of
+from beamlike.runners.beam.windows import UNIT, ticks_of
 
 MOST_OUTPUTS: Final = 10_000
 LONGEST_CALL: Final = 1.0
 """A call of a function ends after so many outputs, or so many seconds: what is left comes later."""
 _KEYS: Final = 1 << 30
-
-
-def _restrictions_of(step: Step) -> Restrictions:
-    assert step.pickled is not None
-    return restrictions_of(step.pickled, is_drain=step.is_drain)
 
 
 class Splitting(BundleDo):
@@ -48,7 +42,7 @@ class Splitting(BundleDo):
         self._step, self._takes = step, takes
 
     def setup(self) -> None:
-        self._restrictions = _restrictions_of(self._step)
+        self._restrictions = self._step.restrictions()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_step": self._step, "_takes": self._takes}
@@ -67,6 +61,11 @@ class Splitting(BundleDo):
             yield MAIN, out
 
 
+class _Pickles(PickleCoder):
+    def __str__(self) -> str:
+        return "pickles"  # checkpoints know it by this
+
+
 class _Limited(OutputStep):
     """Keeps what comes out of a call, and asks the function to leave the rest after a while."""
 
@@ -81,17 +80,12 @@ class _Limited(OutputStep):
 
 
 class SplittableFn(BeamFn):
-    """A splittable function, called for one part of an element after the other.
-
-    Args:
-        step: The function.
-        outputs: The forms of its collections.
-    """
+    """A splittable function, called for one part of an element after the other."""
 
     outlasts_input = True
 
     def _declare(self) -> None:
-        self._rests = ReadModifyWriteStateSpec("rests", PickleCoder())
+        self._rests = ReadModifyWriteStateSpec("rests", _Pickles())
         self._resume = TimerSpec("resume", TimeDomain.REAL_TIME)
         self.states, self.timers = {"rests": self._rests}, {"resume": self._resume}
 
@@ -111,7 +105,7 @@ class SplittableFn(BeamFn):
         if self._opened is not None:
             return
         self._sampler = Sampler()
-        self._restrictions = _restrictions_of(self._step)
+        self._restrictions = self._step.restrictions()
         outs = {name: _Limited(self, self._sampler, name) for name in self._step.outputs.values()}
         step = attrs.evolve(self._step, saves_the_rest=True)
         with self._sampler:
@@ -144,7 +138,7 @@ class SplittableFn(BeamFn):
             control.set(
                 control.now + UNIT.from_ms(delay_ms(residual)),
                 name,
-                min(hold, _latest(user_states)),
+                min(hold, user_states.window.max_timestamp),  # where it can wait at the latest
             )
         if rests:
             cell.write(rests)
@@ -176,8 +170,3 @@ class SplittableFn(BeamFn):
             if split:
                 _, residuals = split
                 self._split = [*residuals]
-
-
-def _latest(user_states: UserStates) -> int:
-    """The last instant where the output watermark can wait."""
-    return user_states.window.max_timestamp

@@ -5,9 +5,8 @@ from typing import Any
 
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
-from beamlike.model.graph import MAIN, RaisedFor
-from beamlike.runners.beam.bundles import BundleDo
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.model.graph import RaisedFor
+from beamlike.runners.beam.elements import BundleDo, ElementForm
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.steps import Opened, Opening, Step, opened
@@ -16,13 +15,7 @@ from beamlike.safe_text import USER_RAISED
 
 
 class Stage(Opening, BundleDo):
-    """Steps as one function. What comes out of it goes by collection and form.
-
-    Args:
-        label: Of the first step.
-        takes: The form of the elements that come.
-        source: The collection that they are.
-    """
+    """Steps as one function. What comes out of it goes by collection and form."""
 
     def __init__(self, label: str, takes: ElementForm, source: str) -> None:
         self.label, self._takes, self._source = label, takes, source
@@ -130,8 +123,6 @@ class Untagged(BundleDo):
         return ((tag, Windowed(value, element.timestamp, element.windows, element.pane)),)
 
 
-class OneKey(BundleDo):
+def with_one_key(values: Sequence[Any]) -> list[Any]:
     """Elements as pairs that all have one key."""
-
-    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        return [(MAIN, bundle.with_values([((), value) for value in bundle.values]))]
+    return [((), value) for value in values]

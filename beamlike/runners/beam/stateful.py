@@ -1,9 +1,9 @@
 """Functions with states and timers as functions of the graph."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
 from apache_beam.transforms import userstate
 from apache_beam.transforms.timeutil import TimeDomain
@@ -12,6 +12,7 @@ from apache_beam.utils.timestamp import Timestamp
 from beamlike.errors import UnsupportedError
 from beamlike.model import state_specs
 from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.coders import Coder
 from beamlike.model.graph import Do
 from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStates
 from beamlike.model.windows import bounds
@@ -23,12 +24,10 @@ from beamlike.runners.beam.sdk import (
     PANE_INFO_UNKNOWN,
     FiredTimer,
     get_dofn_specs,
-    pickler,
 )
 from beamlike.runners.beam.steps import Opening, Step, opened
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import ticks_of, timestamp_of
-from beamlike.runners.beam.windows import ObjectWindows
+from beamlike.runners.beam.windows import ObjectWindows, ticks_of, timestamp_of
 
 ANY_SKEW = 2**62
 """An output may happen at any time: what is late is Beam's business, and not that of states."""
@@ -42,25 +41,23 @@ class _OrderedList(state_specs.OrderedListStateSpec):
         return timestamp_of(millis)
 
 
-def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
-    """A state of Beam's as one of the graph.
+_SPECS: Final[Sequence[tuple[Any, Callable[[str, Coder], state_specs.StateSpec]]]] = (
+    (userstate.BagStateSpec, state_specs.BagStateSpec),
+    (userstate.SetStateSpec, state_specs.SetStateSpec),
+    (userstate.OrderedListStateSpec, _OrderedList),
+    (userstate.ReadModifyWriteStateSpec, state_specs.ReadModifyWriteStateSpec),
+)
 
-    Raises:
-        UnsupportedError: It is of a type that is not known.
-    """
-    match spec:
-        case userstate.CombiningValueStateSpec():
-            # The spec may be an attribute of a class: its function is shared by all that use it.
-            fn = Combining(deepcopy(spec.combine_fn), f"{label}, {spec.name}")
-            return state_specs.CombiningValueStateSpec(spec.name, BeamCoder(spec.coder), fn)
-        case userstate.BagStateSpec():
-            return state_specs.BagStateSpec(spec.name, BeamCoder(spec.coder))
-        case userstate.SetStateSpec():
-            return state_specs.SetStateSpec(spec.name, BeamCoder(spec.coder))
-        case userstate.OrderedListStateSpec():
-            return _OrderedList(spec.name, BeamCoder(spec.coder))
-        case userstate.ReadModifyWriteStateSpec():
-            return state_specs.ReadModifyWriteStateSpec(spec.name, BeamCoder(spec.coder))
+
+def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
+    """A state of Beam's as one of the graph."""
+    if isinstance(spec, userstate.CombiningValueStateSpec):
+        # The spec may be an attribute of a class: its function is shared by all that use it.
+        fn = Combining(deepcopy(spec.combine_fn), f"{label}, {spec.name}")
+        return state_specs.CombiningValueStateSpec(spec.name, BeamCoder(spec.coder), fn)
+    for theirs, ours in _SPECS:
+        if isinstance(spec, theirs):
+            return ours(spec.name, BeamCoder(spec.coder))
     raise UnsupportedError(
         f"{label!r} declares the state {spec!r}, which BeamlikeRunner does not know"
     )
@@ -114,12 +111,7 @@ class _UserState(userstate.UserStateContext):  # type: ignore[misc]
 
 
 class BeamFn(Opening, StatefulFn):
-    """A ``DoFn`` that is called key by key. Its step travels, and is opened where it is called.
-
-    Args:
-        step: The function.
-        outputs: The forms of its collections.
-    """
+    """A ``DoFn`` that is called key by key. Its step travels, and is opened where it is called."""
 
     skew = ANY_SKEW
 
@@ -165,14 +157,7 @@ class BeamFn(Opening, StatefulFn):
 
 
 class BeamStatefulFn(BeamFn):
-    """A ``DoFn`` with states and timers.
-
-    Args:
-        step: The function.
-        keys: Its keys.
-        takes: The form of what comes.
-        outputs: The forms of its collections.
-    """
+    """A ``DoFn`` with states and timers."""
 
     def __init__(
         self, step: Step, keys: Keys, takes: ElementForm, outputs: Mapping[str, ElementForm]
@@ -181,8 +166,7 @@ class BeamStatefulFn(BeamFn):
         super().__init__(step, outputs)
 
     def _declare(self) -> None:
-        assert self._step.pickled is not None
-        fn, *_ = pickler.loads(self._step.pickled)
+        fn, *_ = self._step.function
         states, timers = get_dofn_specs(fn)
         label = self._step.label
         self.states = {spec.name: state_spec_of(spec, label) for spec in states}

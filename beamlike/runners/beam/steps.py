@@ -14,8 +14,9 @@ from apache_beam.transforms.window import WindowFn
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.restrictions import restrictions_of, run_to_its_end
+from beamlike.runners.beam.restrictions import Restrictions, run_to_its_end
 from beamlike.runners.beam.sdk import (
+    DoFnSignature,
     ExecutionContext,
     NameContext,
     coders,
@@ -24,6 +25,7 @@ from beamlike.runners.beam.sdk import (
     pickler,
     windowed_value,
 )
+from beamlike.runners.beam.windows import MOST_KNOWN
 from beamlike.runtime.graph.main_program import MainProgram
 
 T = TypeVar("T")
@@ -59,6 +61,17 @@ class Step:
     saves_the_rest: bool = False
     main: MainProgram | None = None
 
+    @property
+    def function(self) -> tuple[Any, ...]:
+        """What `pickled` holds."""
+        assert self.pickled is not None, "it is a ParDo"
+        unpickled: tuple[Any, ...] = pickler.loads(self.pickled)
+        return unpickled
+
+    def restrictions(self) -> Restrictions:
+        """What its function, which is splittable, says of the parts of an element."""
+        return Restrictions(DoFnSignature(self.function[0]), self.is_drain)
+
 
 class OutputStep(operations.Operation):  # type: ignore[misc]
     """Keeps what comes out of a stage, as windowed values."""
@@ -89,11 +102,8 @@ class _WindowInto(operations.Operation):  # type: ignore[misc]
             if windows:
                 out = windowed_value(value, micros, windows, element.pane_info)
                 self.receivers[0].receive(out)
-        if len(self._known) > _MOST_KNOWN:
+        if len(self._known) > MOST_KNOWN:
             self._known.clear()
-
-
-_MOST_KNOWN: Final = 100_000
 
 
 @attrs.define
@@ -215,8 +225,7 @@ class _ToItsEnd(operations.Operation):  # type: ignore[misc]
     def __init__(self, step: Step, sampler: Sampler, operation: Any, deferred: Any) -> None:
         super().__init__(NameContext(step.label), _NO_SPEC, sampler.counters, sampler.states)
         self._operation, self._deferred = operation, deferred
-        assert step.pickled is not None
-        self._restrictions = restrictions_of(step.pickled, is_drain=step.is_drain)
+        self._restrictions = step.restrictions()
 
     def process(self, element: Any) -> None:
         run_to_its_end(self._operation, self._deferred, self._restrictions, element)
@@ -243,7 +252,7 @@ def opened(
     if outputs is None:
         outputs = {name: OutputStep(sampler, name) for name in wanted}
     consumers: dict[str, list[Any]] = {name: [out] for name, out in outputs.items()}
-    deferred, sides, found = ExecutionContext(), list[SideInputStep](), list[Any]()
+    deferred, sides, ordered = ExecutionContext(), list[SideInputStep](), list[Any]()
     first: Any = None
     for step in reversed(steps):
         if step.assigns is not None:
@@ -259,21 +268,20 @@ def opened(
         ]
         operation.setup()
         sampler.add(step.label, operation.metrics_container)
-        found.append(operation)
+        ordered.append(operation)
         first = operation
         if step.splits and not step.saves_the_rest:
             first = _ToItsEnd(step, sampler, operation, deferred)
         consumers.setdefault(step.source, []).insert(0, first)
-    found.reverse()
+    ordered.reverse()
     held = {name: out.elements for name, out in outputs.items()}
     entering = consumers.get(source, [])
     entry = operations.ConsumerSet.create(sampler.counters, source, 0, entering, None, {}, None)
-    return Opened(entry, first, found, sides, held, deferred)
+    return Opened(entry, first, ordered, sides, held, deferred)
 
 
 def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[SideInputStep], Any]:
-    assert step.pickled is not None
-    fn, args, kwargs, views, windowing = pickler.loads(step.pickled)
+    fn, args, kwargs, views, windowing = step.function
     spec = operation_specs.WorkerDoFn(
         serialized_fn=pickler.dumps((fn, args, kwargs, None, windowing)),
         output_tags=list(step.outputs),

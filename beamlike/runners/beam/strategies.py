@@ -12,12 +12,11 @@ from beamlike.errors import UnsupportedError
 from beamlike.model import sessions, triggers, windowfns
 from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.options import AccumulationMode, TimestampCombiner
-from beamlike.model.resolution import Span
+from beamlike.model.resolution import Span as Ticks
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, window_of
 from beamlike.runners.beam.sdk import Windowing, proto
-from beamlike.runners.beam.times import UNIT, timestamp_of
-from beamlike.runners.beam.windows import Windows, windows_of
+from beamlike.runners.beam.windows import UNIT, Span, Windows, timestamp_of, windows_of
 
 _COMBINERS: Final = {
     proto.OutputTime.END_OF_WINDOW: TimestampCombiner.END_OF_WINDOW,
@@ -26,40 +25,42 @@ _COMBINERS: Final = {
 }
 
 
-@attrs.frozen
-class Assigned(windowfns.WindowFn):
-    """Stands for a window function that has assigned the windows before: elements come in them.
-
-    Args:
-        fn: The function, of Beam.
-        windows: How its windows travel.
-    """
+class _OfUsers:
+    """A window function of a user's own."""
 
     resolution = UNIT
     fn: Any
     windows: Windows
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+    def _assigned(self, timestamp: int, value: Any) -> Iterable[Span]:
+        """The bounds of the windows of an element, each once."""
         context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
-        assigned = self.fn.assign(context)
-        return tuple(dict.fromkeys(window_of(*self.windows.span(window)) for window in assigned))
+        return dict.fromkeys(map(self.windows.span, self.fn.assign(context)))
 
     def __str__(self) -> str:
         return type(self.fn).__name__
 
 
 @attrs.frozen
-class Merging(windowfns.MergingWindowFn):
+class Assigned(_OfUsers, windowfns.WindowFn):
+    """Stands for a window function that has assigned the windows before: elements come in them."""
+
+    fn: Any
+    windows: Windows
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        return tuple(window_of(*span) for span in self._assigned(timestamp, value))
+
+
+@attrs.frozen
+class Merging(_OfUsers, windowfns.MergingWindowFn):
     """A merging window function of a user's own."""
 
-    resolution = UNIT
     fn: Any
     windows: Windows
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
-        spans = map(self.windows.span, self.fn.assign(context))
-        return tuple(dict.fromkeys(IntervalWindow(*span) for span in spans))
+        return tuple(IntervalWindow(*span) for span in self._assigned(timestamp, value))
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[windowfns.Merge, ...]:
         merged: dict[Any, tuple[Any, ...]] = {}
@@ -80,13 +81,10 @@ class Merging(windowfns.MergingWindowFn):
             if sources != (into,)
         )
 
-    def __str__(self) -> str:
-        return type(self.fn).__name__
 
-
-def _span(duration: Any) -> Span:
+def _span(duration: Any) -> Ticks:
     """A length of time of Beam's. What is longer than all of time is as long."""
-    return Span(min(int(Duration.of(duration).micros), UNIT.end_of_time), UNIT)
+    return Ticks(min(int(Duration.of(duration).micros), UNIT.end_of_time), UNIT)
 
 
 def window_fn_of(fn: Any) -> windowfns.WindowFn:
@@ -105,15 +103,7 @@ def window_fn_of(fn: Any) -> windowfns.WindowFn:
 
 
 def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
-    """A trigger of Beam's, as its proto has it, as one of the graph.
-
-    Args:
-        trigger: The proto.
-        label: The transform that windows the collection, for messages.
-
-    Raises:
-        UnsupportedError: It is not known.
-    """
+    """A trigger of Beam's, as its proto has it, as one of the graph."""
 
     def all_of(parts: Iterable[Any]) -> list[triggers.Trigger]:
         return [trigger_of(part, label) for part in parts]
@@ -197,16 +187,7 @@ class Strategy:
 
 
 def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
-    """The windowing that a proto says.
-
-    Args:
-        strategy: The ``WindowingStrategy`` of Beam's proto.
-        context: The ``PipelineContext`` that it is in.
-        label: A transform that has it, for messages.
-
-    Raises:
-        UnsupportedError: A part of it is not known.
-    """
+    """The windowing that a proto says."""
     beam = Windowing.from_runner_api(strategy, context)
     combiner = _COMBINERS.get(strategy.output_time)
     if combiner is None:
@@ -225,9 +206,6 @@ def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
 def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
     """Refuse to put collections together whose windows are of different classes.
 
-    Raises:
-        UnsupportedError: Only one has windows of a user's own class, or their coders differ.
-
     Source: Beam Java, ``Flatten.PCollections``.
     """
     are_objects = first.windows.carries_object or second.windows.carries_object
@@ -240,11 +218,7 @@ def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
 
 
 def check_known_by_bounds(label: str, strategy: Strategy) -> None:
-    """Refuse rows that are known by the bounds of windows which are more than that.
-
-    Raises:
-        UnsupportedError: The windows are of a user's own class.
-    """
+    """Refuse rows that are known by the bounds of windows which are more than that."""
     if not strategy.windows.are_bounds:
         raise UnsupportedError(
             f"{label!r} keeps a row for each key and window, and the windows of "

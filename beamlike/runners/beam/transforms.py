@@ -10,7 +10,7 @@ import apache_beam as beam
 from apache_beam.pvalue import PBegin, PCollection, PDone
 from apache_beam.transforms.core import Windowing
 
-from beamlike.api.arguments import check_idle, check_jump
+from beamlike.api.pipelines.frames import check_writer, clock_of_rows
 from beamlike.errors import PipelineError
 from beamlike.machine.input_clocks import Idle, IdleLike
 from beamlike.model.bundle import Retraction
@@ -85,21 +85,10 @@ class FromDataFrame(_Ours):
         max_jump: DurationLike | None = None,
     ) -> None:
         super().__init__()
-        if not hasattr(rows, "isStreaming"):
-            raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
-        if rows.isStreaming and (timestamp is None or watermark is None):
-            raise PipelineError(
-                "the rows of a stream need event time: write FromDataFrame(df, "
-                'timestamp="ts", watermark="1 minute")'
-            )
+        spans: dict[str, Any] = {"watermark": watermark, "idle_after": idle_after}
+        limits: dict[str, Any] = {"max_ahead": max_ahead, "max_jump": max_jump}
+        self.clock = clock_of_rows(rows, timestamp, idle, duration_ms, **spans, **limits)
         self.rows, self.timestamp = rows, timestamp
-        self.delay_ms = 0 if watermark is None else duration_ms(watermark, "watermark")
-        self.idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
-        self.idle = option(Idle, idle, "idle")
-        check_idle(self.idle is Idle.ADVANCE, self.idle_ms, PipelineError)
-        self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
-        self.jump_ms = None if max_jump is None else duration_ms(max_jump, "max_jump")
-        check_jump(self.jump_ms, self.delay_ms, PipelineError)
 
     def get_windowing(self, unused_inputs: Any) -> Windowing:
         return Windowing(beam.window.GlobalWindows())
@@ -132,11 +121,7 @@ class WriteRows(_Ours):
 
     def __init__(self, schema: str, write: Write) -> None:
         super().__init__()
-        if not callable(write):
-            raise PipelineError(
-                f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
-                'lambda rows, number: rows.write.mode("append").parquet("/path")'
-            )
+        check_writer(write)
         self.schema, self.write = schema, write
 
     def expand(self, pcoll: PCollection) -> PDone:
@@ -211,13 +196,16 @@ class StrategyOptions(_Ours):
         retractions: bool = False,
     ) -> None:
         super().__init__()
-        said: dict[str, Any] = {}
-        if on_time_behavior is not None:
-            said["on_time_behavior"] = option(OnTimeBehavior, on_time_behavior, "on_time_behavior")
-        if closing_behavior is not None:
-            said["closing_behavior"] = option(ClosingBehavior, closing_behavior, "closing_behavior")
-        if late_check is not None:
-            said["late_check"] = option(LateCheck, late_check, "late_check")
+        choices = {
+            "on_time_behavior": (OnTimeBehavior, on_time_behavior),
+            "closing_behavior": (ClosingBehavior, closing_behavior),
+            "late_check": (LateCheck, late_check),
+        }
+        said: dict[str, Any] = {
+            name: option(choice, value, name)
+            for name, (choice, value) in choices.items()
+            if value is not None
+        }
         if not isinstance(retractions, bool):
             raise PipelineError(f"retractions must be True or False, got {retractions!r}")
         if retractions:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import attrs
+from apache_beam.transforms.combiners import CountCombineFn
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import Collect, CombineFn, Count, Sum
@@ -24,8 +25,8 @@ from beamlike.model.graph import (
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runners.beam.collections import CollectionTable
-from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
-from beamlike.runners.beam.elements import ElementForm
+from beamlike.runners.beam.combines import Combining
+from beamlike.runners.beam.elements import ElementForm, Repacking
 from beamlike.runners.beam.frames import AsRows, read_node, sink_of
 from beamlike.runners.beam.keys import Keys, Values
 from beamlike.runners.beam.merging import object_grouping
@@ -35,19 +36,19 @@ from beamlike.runners.beam.sdk import (
     Urn,
     dofn_of,
     pickler,
+    plain_function_of,
     proto,
     side_inputs_of,
 )
 from beamlike.runners.beam.side_inputs import check_sides, side_strategy
 from beamlike.runners.beam.sources import ended, impulse, test_stream
 from beamlike.runners.beam.splittable import SplittableFn, Splitting
-from beamlike.runners.beam.stage import OneKey, Stage, Untagged
+from beamlike.runners.beam.stage import Stage, Untagged, with_one_key
 from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import check_known_by_bounds, check_same_windows
-from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
-from beamlike.runners.beam.windows import ObjectWindows
+from beamlike.runners.beam.windows import UNIT, ObjectWindows
 from beamlike.runtime.graph.main_program import MainProgram
 
 
@@ -82,22 +83,16 @@ class Translation(CollectionTable):
         self._transforms, self._is_drain = transforms, is_drain
         self._on_spark, self._main = on_spark, main
         self.sinks: list[Any] = []
-        self.has_script = self._plays_script()
-        self.streams = self._has_streams()
+        components, unbounded = self._components, proto.IsBounded.UNBOUNDED
+        urns = {transform.spec.urn for transform in components.transforms.values()}
+        self.has_script = Urn.TEST_STREAM in urns
+        # Whether a source has no end of its own: a splittable function, or rows of a stream.
+        self.streams = any(
+            pcoll.is_bounded == unbounded for pcoll in components.pcollections.values()
+        )
         self._clock = clock if self.streams and not self.has_script else None
         for name in pipeline.root_transform_ids:
             self._visit(name)
-
-    def _has_streams(self) -> bool:
-        """Whether a source has no end of its own: a splittable function, or rows of a stream."""
-        unbounded = proto.IsBounded.UNBOUNDED
-        return any(
-            pcoll.is_bounded == unbounded for pcoll in self._components.pcollections.values()
-        )
-
-    def _plays_script(self) -> bool:
-        transforms = self._components.transforms.values()
-        return any(transform.spec.urn == Urn.TEST_STREAM for transform in transforms)
 
     @property
     def _redistributes(self) -> bool:
@@ -128,30 +123,26 @@ class Translation(CollectionTable):
 
     def _maker(self, transform: Any) -> Callable[[Any], None] | None:
         """What makes the nodes of a transform; None if its parts are looked at."""
-        match transform.spec.urn:
-            case Urn.IMPULSE:
-                return self._impulse
-            case Urn.TEST_STREAM:
-                return self._test_stream
-            case Urn.PAR_DO:
-                return self._pardo
-            case Urn.WINDOW:
-                return self._window
-            case Urn.FLATTEN:
-                return self._flatten
-            case Urn.GROUP_BY_KEY:
-                return self._group_by_key
-            case Urn.RESHUFFLE if not self._redistributes:
-                return self._reshuffle
-            case Ours.FROM_DATA_FRAME:
-                return self._from_data_frame
-            case Ours.WRITE_ROWS | Ours.UPSERT_INTO:
-                return self._write_rows
-            case Ours.STRATEGY_OPTIONS:
-                return self._strategy_options
-            case Urn.COMBINE_PER_KEY if len(transform.inputs) == 1:
-                return self._combine
-        return None
+        urn = transform.spec.urn
+        if (urn == Urn.RESHUFFLE and self._redistributes) or (
+            urn == Urn.COMBINE_PER_KEY and len(transform.inputs) > 1
+        ):
+            return None
+        makers: dict[str, Callable[[Any], None]] = {
+            Urn.IMPULSE: self._impulse,
+            Urn.TEST_STREAM: self._test_stream,
+            Urn.PAR_DO: self._pardo,
+            Urn.WINDOW: self._window,
+            Urn.FLATTEN: self._flatten,
+            Urn.GROUP_BY_KEY: self._group_by_key,
+            Urn.RESHUFFLE: self._reshuffle,
+            Urn.COMBINE_PER_KEY: self._combine,
+            Ours.FROM_DATA_FRAME: self._from_data_frame,
+            Ours.WRITE_ROWS: self._write_rows,
+            Ours.UPSERT_INTO: self._write_rows,
+            Ours.STRATEGY_OPTIONS: self._strategy_options,
+        }
+        return makers.get(urn)
 
     # -- primitives ------------------------------------------------------------------------------
 
@@ -203,10 +194,10 @@ class Translation(CollectionTable):
         (source,), label = transform.inputs.values(), transform.unique_name
         keys = self._keys(source)
         # What the graph computes in columns is computed there, with the same results.
-        if counts(fn):
+        if type(fn) is CountCombineFn:
             keys = attrs.evolve(keys, takes=Values.COUNTED)
             self._group(transform, Count(), keys, int)
-        elif adds_whole_numbers(fn, self._value_coder(source)):
+        elif plain_function_of(fn) is sum and self._has_whole_numbers(source):
             keys = attrs.evolve(keys, takes=Values.WHOLE)
             self._group(transform, Sum(), keys, int)
         else:
@@ -234,11 +225,7 @@ class Translation(CollectionTable):
     # -- beamlike's own ---------------------------------------------------------------------------
 
     def _ours(self, transform: Any) -> Any:
-        """The transform itself, which is more than its proto.
-
-        Raises:
-            UnsupportedError: The pipeline comes as a proto alone.
-        """
+        """The transform itself, which is more than its proto."""
         ours = self._transforms.get(transform.unique_name)
         if ours is None:
             raise UnsupportedError(
@@ -271,13 +258,7 @@ class Translation(CollectionTable):
         return collection in self._retracting
 
     def rows(self, collection: str, label: str, *, with_panes: bool = False) -> Edge:
-        """What brings the elements of a collection as values that rows are made of.
-
-        Args:
-            collection: Its name in the proto.
-            label: The transform that takes them.
-            with_panes: Whether a row has the window, the time and the pane of its element, too.
-        """
+        """What brings the elements of a collection as values that rows are made of."""
         takes = self._form(collection, label)
         as_rows = AsRows(label, takes, with_panes=with_panes, retracts=self.retracts(collection))
         edge = self._edge(collection, label)
@@ -318,7 +299,12 @@ class Translation(CollectionTable):
         sides = side_inputs_of(payload)
         signature = DoFnSignature(fn)
         windowing = self.strategy(source, label).beam
-        views = [(data, self._side_keys(transform.inputs[tag], data)) for tag, data in sides]
+        # A side input that is asked for the values of a key knows the coder of its keys.
+        views = [
+            (data, self._keys(transform.inputs[tag]).coder if is_keyed else None)
+            for tag, data in sides
+            for is_keyed in [data.access_pattern == Urn.MULTIMAP]
+        ]
         outputs = dict(transform.outputs)
         step = Step(
             label,
@@ -330,24 +316,16 @@ class Translation(CollectionTable):
             is_drain=self._is_drain,
             main=self._main,
         )
-        if step.splits and self._saves(signature):
+        if step.splits and signature.is_unbounded_per_element():  # what it leaves is saved
             self._splittable(step, transform, sides)
         elif signature.is_stateful_dofn():
             self._stateful(step, transform, sides)
         elif sides:
-            self._looking(step, transform, sides)
+            # A stage of its own, which later steps join.
+            stage = Stage(label, self._form(source, label), source)
+            self._add_step(step, stage, self._look(step, transform, sides, stage))
         else:
             self._add_step(step, *self._stage(source, label))
-
-    def _side_keys(self, collection: str, data: Any) -> Any:
-        """The coder of the keys of a side input that is asked for values by key."""
-        is_keyed = data.access_pattern == Urn.MULTIMAP
-        return self._keys(collection).coder if is_keyed else None
-
-    def _looking(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
-        """A function with side inputs: a stage of its own, which later steps join."""
-        stage = Stage(step.label, self._form(step.source, step.label), step.source)
-        self._add_step(step, stage, self._look(step, transform, sides, stage))
 
     def _look(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]], do: Any) -> Node:
         """The node of a function that looks into side inputs, which are lists in their windows."""
@@ -360,7 +338,9 @@ class Translation(CollectionTable):
             check_sides(label, main, side, data)
             rules = side_strategy(main, side, data, all_at_once=not self.streams)
             name = f"{label}/Side {number}"
-            items = ParDoNode(f"{name}/Key", (self._edge(collection, label),), OneKey())
+            items = ParDoNode(
+                f"{name}/Key", (self._edge(collection, label),), Repacking(with_one_key)
+            )
             group = GroupNode(name, (Edge(self._add(items)),), rules, Collect())
             edges.append(Edge(self._add(group)))
             strategies.append(rules)
@@ -370,39 +350,37 @@ class Translation(CollectionTable):
     def _stateful(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         label, source = step.label, step.source
         strategy = self.strategy(source, label)
-        keys = self._keys(source)
-        form = self._form(source, label, None)
-        edge = self._edge(source, label)
-        forms = {name: self._form(name, label) for name in step.outputs.values()}
-        fn = BeamStatefulFn(step, keys, form, forms)
-        if sides:
-            edge = Edge(self._look(step, transform, sides, Attaching(label)), step.label)
+        edge, form, forms = self._with_sides(step, transform, sides)
+        fn = BeamStatefulFn(step, self._keys(source), form, forms)
         rules = strategy.rules
         if strategy.is_merging:
             rules = rules._with(already_merged=True)
         node = self._add(StatefulParDoNode(f"{label}/States", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)
 
+    def _with_sides(
+        self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]
+    ) -> tuple[Edge, ElementForm, dict[str, ElementForm]]:
+        """What brings a function its elements, with the side inputs that they see, and the forms of
+        its elements and of its collections."""
+        label, edge = step.label, self._edge(step.source, step.label)
+        form = self._form(step.source, label)
+        forms = {name: self._form(name, label) for name in step.outputs.values()}
+        if sides:
+            edge = Edge(self._look(step, transform, sides, Attaching(label)), label)
+        return edge, form, forms
+
     def _untag(self, node: Node, label: str, forms: Mapping[str, ElementForm]) -> None:
         untagged = self._add(ParDoNode(f"{label}/Outputs", (Edge(node),), Untagged()))
         for collection, form in forms.items():
             self._comes_from(collection, Edge(untagged, collection), form)
 
-    def _saves(self, signature: Any) -> bool:
-        """Whether what a splittable function leaves is saved, and not done at once."""
-        return bool(signature.is_unbounded_per_element())
-
     def _splittable(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         """A node that saves what its function leaves."""
-        label, source = step.label, step.source
-        edge = self._edge(source, label)
-        if sides:
-            edge = Edge(self._look(step, transform, sides, Attaching(label)), label)
-        splitting = Splitting(step, self._form(source, label))
-        parts = ParDoNode(f"{label}/Split", (edge,), splitting)
-        forms = {name: self._form(name, label) for name in step.outputs.values()}
+        label = step.label
+        edge, form, forms = self._with_sides(step, transform, sides)
         fn = SplittableFn(step, forms)
-        edge = Edge(self._add(parts))
+        edge = Edge(self._add(ParDoNode(f"{label}/Split", (edge,), Splitting(step, form))))
         rules = WindowingStrategy.unwindowed().in_resolution(UNIT)
         node = self._add(StatefulParDoNode(f"{label}/Process", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)

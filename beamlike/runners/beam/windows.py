@@ -1,4 +1,6 @@
-"""Windows and panes of Beam as those of the graph, and back.
+"""Times, windows and panes of Beam as those of the graph, and back.
+
+Both count microseconds, from the same first instant to the same last one.
 
 The graph knows a window by its bounds. Beam's own window functions need no more. Windows of a
 user's own functions may be objects of any class, also without any length, so they travel with
@@ -14,20 +16,35 @@ from typing import Any, Final
 import attrs
 import numpy as np
 from apache_beam.transforms import window as beam_windows
-from apache_beam.utils.timestamp import Duration
+from apache_beam.utils.timestamp import Duration, Timestamp
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.windows import GLOBAL_WINDOWS, IntervalWindow, bounds
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming, coders, windowed_value
 from beamlike.runners.beam.sdk import PaneInfo as BeamPane
-from beamlike.runners.beam.times import UNIT, timestamp_of
+
+UNIT: Final = MICROSECONDS
+"""What a tick of the graph of a pipeline of Beam is."""
+
+
+def ticks_of(instant: Any) -> int:
+    """An instant of Beam's, of event time or of processing time, as one of the graph."""
+    return int(Timestamp.of(instant).micros)
+
+
+def timestamp_of(ticks: int) -> Any:
+    """An instant of the graph as a ``Timestamp``."""
+    return Timestamp(micros=ticks)
+
 
 Span = tuple[int, int]
 """The bounds of a window of the graph: its first instant, and the first one after it."""
 
 GLOBAL: Final[Span] = bounds(GLOBAL_WINDOWS[UNIT])
-_KEPT: Final = 100_000
+MOST_KNOWN: Final = 100_000
+"""How many windows or panes are known by what they are made of, before some are made anew."""
 _BY_BOUNDS: Final = frozenset(
     (
         beam_windows.GlobalWindows,
@@ -120,7 +137,7 @@ class BoundWindows(Windows):
         return _interval(start, end)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def _interval(start: int, end: int) -> Any:
     if (start, end) == GLOBAL:
         return beam_windows.GlobalWindow()
@@ -243,7 +260,9 @@ def windows_of(window_fn: Any) -> Windows:
     if owner in _BY_BOUNDS:
         first = beam_windows.WindowFn.AssignContext(timestamp_of(UNIT.earliest))
         early = {
-            it.end.micros: it for it in window_fn.assign(first) if it.start.micros < UNIT.earliest
+            window.end.micros: window
+            for window in window_fn.assign(first)
+            if window.start.micros < UNIT.earliest
         }
         return BoundWindows(owner.__name__, early)
     coder = window_fn.get_window_coder()
@@ -252,16 +271,11 @@ def windows_of(window_fn: Any) -> Windows:
     return ObjectWindows(coder)
 
 
-_TIMINGS: Final = {
-    Timing.EARLY: PaneInfoTiming.EARLY,
-    Timing.ON_TIME: PaneInfoTiming.ON_TIME,
-    Timing.LATE: PaneInfoTiming.LATE,
-    Timing.UNKNOWN: PaneInfoTiming.UNKNOWN,
-}
+_TIMINGS: Final = {timing: getattr(PaneInfoTiming, timing.name) for timing in Timing}
 _TIMINGS_BACK: Final = {theirs: ours for ours, theirs in _TIMINGS.items()}
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def pane_to_beam(pane: PaneInfo) -> Any:
     """A pane of the graph as one of Beam's."""
     if pane == NO_FIRING:
@@ -278,7 +292,7 @@ def pane_from_beam(pane: Any) -> PaneInfo:
     return _pane(*parts)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=MOST_KNOWN)
 def _pane(
     is_first: bool, is_last: bool, timing: Any, index: int, nonspeculative_index: int
 ) -> PaneInfo:

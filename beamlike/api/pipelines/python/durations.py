@@ -57,8 +57,8 @@ class Seconds:
 
     def __repr__(self) -> str:
         sign = "-" if self.micros < 0 else ""
-        whole, fraction = divmod(abs(self.micros), _MICROS)
-        return f"{type(self).__name__}({sign}{whole}{f'.{fraction:06}' if fraction else ''})"
+        seconds, fraction = divmod(abs(self.micros), _MICROS)
+        return f"{type(self).__name__}({sign}{seconds}{f'.{fraction:06}' if fraction else ''})"
 
 
 class Duration(Seconds):

@@ -3,24 +3,20 @@
 Source: Beam Python ``transforms.core.DoFn``.
 """
 
-from typing import Any, ClassVar, Final, Generic
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic
 
 import attrs
 
 from beamlike.api import user_timers
-from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import ANY_SKEW
-from beamlike.api.pipelines.params import Param, TimerAsked
-from beamlike.api.pipelines.python.reading import Length, in_millis, moment
+from beamlike.api.pipelines import dofn, elements
+from beamlike.api.pipelines.dofn import Param
+from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
 from beamlike.api.pipelines.variables import In, T
 
-__all__ = ["DoFn"]
-
-_TIMESTAMP: Final = Param("TimestampParam", Timestamp.of_millis)
-_WINDOW: Final = Param("WindowParam", of_model)
-_WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
+__all__ = ["DoFn", "WithTimestamps"]
 
 
 @attrs.frozen
@@ -64,10 +60,12 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     default.
     """
 
-    TimestampParam: ClassVar[Any] = _TIMESTAMP
-    WindowParam: ClassVar[Any] = _WINDOW
-    WindowedValueParam: ClassVar[Any] = _WINDOWED_VALUE
+    TimestampParam: ClassVar[Any] = Param("TimestampParam", Timestamp.of_millis)
+    WindowParam: ClassVar[Any] = Param("WindowParam", of_model)
+    WindowedValueParam: ClassVar[Any] = Param("WindowedValueParam", WindowedValue.of_model)
     FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam", Timestamp.of_millis)
+
+    _times: ClassVar[TimeArithmetic] = TimeArithmetic()
 
     allowed_timestamp_skew: Length | None = None
     """How far before its element an output may happen; None: at any time.
@@ -75,20 +73,27 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     Beam Java ``getAllowedTimestampSkew``. Beam Python has no such check.
     """
 
+
+class WithTimestamps(elements.WithTimestamps):
+    """Each element at the event time that a function says. It stays in its windows.
+
+    Args:
+        fn: From an element to an instant: a number of seconds, `Timestamp`, a ``datetime`` or
+            text.
+        allowed_timestamp_skew: How far before the time that it has now an element may be moved, a
+            duration. The watermark may have passed there, and then the element is late.
+
+    Raises:
+        PipelineError: It is no function; at run: an element is moved too far back.
+        TimeError: The skew cannot be read; at run: the function returned no instant.
+
+    Source: Beam Java ``WithTimestamps``.
+    """
+
+    def __init__(self, fn: Callable[[Any], Instant], allowed_timestamp_skew: Length = 0) -> None:
+        skew = in_millis(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
+        super().__init__(fn, skew)
+
     @staticmethod
-    def TimerParam(spec: Any) -> Any:
-        """A timer of the key and window, see `beamlike.api.user_timers.UserTimer`.
-
-        Instants are `Timestamp`, or numbers of seconds.
-
-        Args:
-            spec: Which one, a ``userstate.TimerSpec``.
-
-        Raises:
-            PipelineError: It is none.
-        """
-        return TimerAsked.of(spec, TimeArithmetic())
-
-    def skew_ms(self, label: str) -> int:
-        skew = self.allowed_timestamp_skew
-        return ANY_SKEW if skew is None else in_millis(skew, f"{label} allowed_timestamp_skew")
+    def read(instant: Any) -> Timestamp:
+        return moment(instant, "timestamp")

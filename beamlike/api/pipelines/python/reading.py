@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from math import ulp
 from typing import Any, Final, TypeVar
 
-from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.durations import Duration, is_number
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import TimeError, TimeTypeError
 from beamlike.model.time import (
@@ -58,11 +58,7 @@ def in_millis(value: Any, argument: str) -> int:
 
 
 def length(value: Any, argument: str) -> Duration:
-    """A duration of the caller's as `Duration`; a negative one too.
-
-    Raises:
-        TimeError: It is not a whole number of milliseconds, or no duration.
-    """
+    """A duration of the caller's as `Duration`; a negative one too."""
     if isinstance(value, timedelta):
         read = Duration(micros=value // timedelta(microseconds=1))
     else:
@@ -112,13 +108,12 @@ def moment(value: Any, argument: str) -> Timestamp:
 
 
 def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float) or hasattr(value, "__index__")
-    return number and not isinstance(value, bool)
+    return is_number(value) and not isinstance(value, bool)
 
 
-def _finite(kind: Callable[[Any], T], seconds: Any, argument: str) -> T:
+def _finite(cls: Callable[[Any], T], seconds: Any, argument: str) -> T:
     try:
-        return kind(seconds)
+        return cls(seconds)
     except (OverflowError, ValueError):
         raise TimeError(f"{argument} is no time: {seconds!r}; give a finite number") from None
 

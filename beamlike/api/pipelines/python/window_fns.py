@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.panes import OfTheCore
 from beamlike.api.pipelines.python.reading import Length, in_millis, length
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import WindowError

@@ -5,7 +5,7 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any
 
-from beamlike.api.pipelines.python.core_values import OfTheCore
+from beamlike.api.pipelines.python.panes import OfTheCore
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning

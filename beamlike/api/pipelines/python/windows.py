@@ -30,8 +30,18 @@ __all__ = [
 ]
 
 
+class _MadeOfFields:
+    """What says what it is made of, and so may be a key."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+
 @total_ordering
-class BoundedWindow:
+class BoundedWindow(_MadeOfFields):
     """A span of event time that ends. Windows sort by their ends.
 
     It equals the window of ``beamlike`` that has the same bounds.
@@ -73,14 +83,6 @@ class BoundedWindow:
 
     def __lt__(self, other: "BoundedWindow") -> bool:
         return (self.end, self.start) < (other.end, other.start)
-
-    # What says what it is made of may be a key.
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
 
     def __repr__(self) -> str:
         return f"[{float(self.start)}, {float(self.end)})"
@@ -146,16 +148,7 @@ def of_model(window: windows.Window) -> BoundedWindow:
 
 
 def model_of(window: Any, owner: str) -> windows.Window:
-    """The window of the core for one of Beam's: its bounds, rounded down to the millisecond.
-
-    Args:
-        window: A window of either.
-        owner: What it comes from, for the message.
-
-    Raises:
-        WindowingError: It is of another class: only the bounds of a window are kept.
-        WindowError: It ends before it starts.
-    """
+    """The window of the core for one of Beam's: its bounds, rounded down to the millisecond."""
     if type(window) is IntervalWindow:
         # A window of the global one's end or later would never come out.
         end = min(window.end.instant_ms, END_OF_GLOBAL_WINDOW + 1)
@@ -171,7 +164,7 @@ def model_of(window: Any, owner: str) -> windows.Window:
     )
 
 
-class TimestampedValue(Timestamped[T], Generic[T]):
+class TimestampedValue(_MadeOfFields, Timestamped[T], Generic[T]):
     """An element with an event time of its own.
 
     Args:
@@ -212,12 +205,6 @@ class TimestampedValue(Timestamped[T], Generic[T]):
             return bool(self.value < other.value)  # type: ignore[operator]
         return self.timestamp < other.timestamp
 
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r}, {self.timestamp!r})"
 
@@ -250,8 +237,8 @@ class WindowedValue(Located):
     @classmethod
     def of_model(cls, element: Windowed) -> Self:
         """A windowed value from an element of the core."""
-        at = Timestamp.of_millis(element.timestamp)
-        return cls(element.value, at, tuple(map(of_model, element.windows)), element.pane)
+        timestamp = Timestamp.of_millis(element.timestamp)
+        return cls(element.value, timestamp, tuple(map(of_model, element.windows)), element.pane)
 
     def windowed(self) -> Windowed:
         """The element as the core has it.
@@ -259,8 +246,8 @@ class WindowedValue(Located):
         Raises:
             WindowingError: A window is of a class of its own.
         """
-        mine = tuple(model_of(window, "a WindowedValue") for window in self.windows)
-        return Windowed(self.value, self.timestamp.instant_ms, mine, self.pane_info)
+        windows = tuple(model_of(window, "a WindowedValue") for window in self.windows)
+        return Windowed(self.value, self.timestamp.instant_ms, windows, self.pane_info)
 
     def with_value(self, new_value: Any) -> "WindowedValue":
         """A copy with another element."""
@@ -278,17 +265,17 @@ class WindowedValue(Located):
         return hash(self._parts())
 
     def __repr__(self) -> str:
-        at = _ENDS.get(self.timestamp) or float(self.timestamp)
-        return f"({self.value!r}, {at}, {self.windows}, {self.pane_info})"
+        time = _ENDS.get(self.timestamp) or float(self.timestamp)
+        return f"({self.value!r}, {time}, {self.windows}, {self.pane_info})"
 
 
 def _within_time(value: Instant, argument: str) -> Timestamp:
-    at = moment(value, argument)
-    if not _LEAST <= at.micros <= _MOST:  # as numbers: each element is compared
+    timestamp = moment(value, argument)
+    if not _LEAST <= timestamp.micros <= _MOST:  # as numbers: each element is compared
         raise TimeError(
-            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP}, got {at}"
+            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP}, got {timestamp}"
         )
-    return at
+    return timestamp
 
 
 _LEAST: Final = MIN_TIMESTAMP.micros

@@ -75,11 +75,7 @@ class Call:
         return self.apply(ParDo(fn))
 
     def checked(self, fn: Callable[..., U]) -> Callable[..., U]:
-        """The function, if it is one.
-
-        Raises:
-            PipelineError: It cannot be called.
-        """
+        """The function, if it is one."""
         if not callable(fn):
             raise self.error(
                 f" needs a function, got {fn!r}; write the name of a function or a lambda"
@@ -87,19 +83,11 @@ class Call:
         return fn
 
     def listing(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that lists what the verb makes of an element; it may take more beside it.
-
-        Raises:
-            PipelineError: The user's function cannot be called.
-        """
+        """A function that lists what the verb makes of an element; it may take more beside it."""
         return _LISTING[self.verb](self.checked(fn))
 
     def other(self, rhs: Any) -> Any:
-        """The other collection that the verb takes, if it is one with verbs.
-
-        Raises:
-            PipelineError: It is not.
-        """
+        """The other collection that the verb takes, if it is one with verbs."""
         if not isinstance(rhs, NamedNext):
             hint = f"; {_with_verbs(rhs)}" if isinstance(rhs, PCollection) else ""
             raise self.error(f" needs another collection, got {rhs!r}{hint}")
@@ -163,22 +151,14 @@ def unnamed(collection: Any) -> "SCollection[Any]":
 
 
 def checked_name(name: str) -> str:
-    """A name for the next verb, if it is one.
-
-    Raises:
-        PipelineError: It is not a text, or empty.
-    """
+    """A name for the next verb, if it is one."""
     if not isinstance(name, str) or not name:
         raise PipelineError(f"with_name needs a text, got {name!r}")
     return name
 
 
 def union(collections: Iterable[Any], verb: str) -> "SCollection[Any]":
-    """Several collections as one.
-
-    Raises:
-        PipelineError: One of them has no verbs.
-    """
+    """Several collections as one."""
     collections = list(collections) if isinstance(collections, Iterable) else [collections]
     for collection in collections:
         if not isinstance(collection, NamedNext):
@@ -206,20 +186,14 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
     return Call(collection, "Combine").apply(combine if has_default else combine.without_defaults())
 
 
-def _collecting(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def collected(element: Any, *beside: Any) -> tuple[Any, ...]:
-        value = fn(element, *beside)
-        return () if value is None else (value,)
-
-    return collected
-
-
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "map": lambda fn: lambda element, *beside: (fn(element, *beside),),
     "flat_map": lambda fn: fn,
     "filter": lambda fn: lambda element, *beside: (element,) if fn(element, *beside) else (),
     "filter_not": lambda fn: lambda element: () if fn(element) else (element,),
-    "collect": _collecting,
+    "collect": lambda fn: (
+        lambda element, *beside: [value for value in (fn(element, *beside),) if value is not None]
+    ),
     "key_by": lambda fn: lambda element, *beside: ((fn(element, *beside), element),),
 }
 

@@ -30,10 +30,10 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import Distinct
 from beamlike.api.pipelines.scio.call import Call, combined, combined_globally
-from beamlike.api.pipelines.scio.dofns import FailOnEmpty
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
+    FailOnEmpty,
     FirstOf,
     distinct_within,
 )
@@ -167,7 +167,7 @@ distinct_by_key() -> Pairs[K, V]
 def _written(text: str, by_key: bool) -> str:
     """The table for all elements, or for the values of each key."""
     elements = "the values of each key" if by_key else "all elements"
-    words = {
+    phrases = {
         "{elements}": elements,
         "{Elements}": elements[0].upper() + elements[1:],
         "{there}": "of each key there" if by_key else "there",
@@ -179,7 +179,7 @@ def _written(text: str, by_key: bool) -> str:
             line = re.sub(r"^\w+", r"\g<0>_by_key", line) if by_key else line
             line = re.sub(r"-> (.*)", "-> Pairs[K, \\1]" if by_key else "-> SCollection[\\1]", line)
             line = re.sub(r"\bT\b", "V", line) if by_key else line
-        lines.append(re.sub(r"{\w+}", lambda word: words[word[0]], line))
+        lines.append(re.sub(r"{\w+}", lambda match: phrases[match[0]], line))
     return "\n".join(lines)
 
 
@@ -187,11 +187,7 @@ VERBS: Final = "\n".join([_written(_BOTH, False), _written(_BOTH, True), _ONE_BY
 
 
 def _zeroed(call: Call, zero: Any, seq_op: Any, comb_op: Any) -> CombineFn:
-    """The combine function of a zero and two functions, or the one in the place of the zero.
-
-    Raises:
-        PipelineError: Something is missing, or not a function.
-    """
+    """The combine function of a zero and two functions, or the one in the place of the zero."""
     if seq_op is None and comb_op is None:
         if isinstance(zero, CombineFn):
             return zero
@@ -206,7 +202,7 @@ def _zeroed(call: Call, zero: Any, seq_op: Any, comb_op: Any) -> CombineFn:
 
 def _extreme(choose: Callable[..., Any], key: Any) -> CombineFn:
     """The least or the greatest value, the first to come among equals."""
-    return _reduced(lambda one, other: choose(one, other, key=key))
+    return _reduced(lambda first, second: choose(first, second, key=key))
 
 
 def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
@@ -322,14 +318,9 @@ TRANSFORMS: Final[dict[str, Transform]] = {
     "mean_by_key": lambda call: call.composed(
         lambda elements: combined(elements, Mean()).map_values(as_number)
     ),
-    "latest": _latest,
     "latest_by_key": lambda call: _per_key(call, Latest()),
-    "count_by_value": _count_by_value,
-    "sample": _sample,
     "sample_by_key": _sample,
-    "take": _take,
     "distinct": lambda call: call.apply(Distinct()),
-    "distinct_by": _distinct_by,
     "distinct_by_key": lambda call: call.composed(
         lambda elements: elements.distinct_by(lambda pair: pair[0])
     ),

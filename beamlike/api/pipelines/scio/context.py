@@ -17,7 +17,7 @@ from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.call import checked_name, named, union
 from beamlike.api.pipelines.scio.collection import SCollection
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import FunctionTransform, PTransform
 from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import how_many
 from beamlike.model.graph import ReadNode
@@ -180,7 +180,7 @@ class ScioContext:
             # Scio counts milliseconds, and a stream need not say so.
             transform = getattr(stream, "in_milliseconds", stream)
         elif isinstance(steps := getattr(stream, "steps", None), tuple):
-            transform = _Steps(steps)
+            transform = FunctionTransform(_scripted, steps)
         else:
             raise PipelineError(
                 f"test_stream needs a finished test stream, got {stream!r}; build one with "
@@ -299,8 +299,8 @@ class ScioContext:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, *_raised: object) -> None:
+        if error_type is None:
             self.run()
 
     def _create(self, elements: list[Any], verb: str, name: str | None) -> SCollection[Any]:
@@ -323,13 +323,9 @@ def _milliseconds(wake_every: DurationLike) -> timedelta:
     return timedelta(milliseconds=duration_ms(wake_every, "wake_every"))
 
 
-class _Steps(PTransform[Pipeline, PCollection[Any]]):
-    def __init__(self, steps: Script) -> None:
-        self._steps = steps
-
-    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
-        node = ReadNode(pipeline.label, (), self._steps, bounded=False)
-        return pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+def _scripted(pipeline: Pipeline, steps: Script) -> PCollection[Any]:
+    node = ReadNode(pipeline.label, (), steps, bounded=False)
+    return pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
 def _timed(element: Any) -> Timestamped[Any]:

@@ -5,17 +5,16 @@ Source: Scio ``SCollection``.
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Final, TextIO
 
-from beamlike.api.pipelines.buffered_batches import BufferedBatches
+from beamlike.api.pipelines.batches import BufferedBatches
 from beamlike.api.pipelines.elements import Filter
 from beamlike.api.pipelines.groups import check_fanout
 from beamlike.api.pipelines.job_io import SaveAs
 from beamlike.api.pipelines.pairs import Partition
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call, checked_name, named, union
-from beamlike.api.pipelines.scio.dofns import Batching, Catching
+from beamlike.api.pipelines.scio.functions import Batching, Catching
 from beamlike.api.pipelines.scio.sampling import random_split
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -183,11 +182,7 @@ batch_weighted_by_key(weight: int, cost: Callable[[V], int],
 
 
 def with_fanout(call: Call, fanout: Any) -> Any:
-    """A copy of the collection, with a fanout for what the next verb combines.
-
-    Raises:
-        PipelineError: The fanout is not one.
-    """
+    """A copy of the collection, with a fanout for what the next verb combines."""
     check_fanout(fanout, call.verb)
     copy = named(call.collection, call.collection.next_name)
     copy.next_fanout = fanout
@@ -225,11 +220,7 @@ def _tap(call: Call, look: Callable[[Any], Any]) -> Any:
 
 
 def _hash_partition(call: Call, number: int) -> Any:
-    return _parts(call, number, partial(_hashed, number))
-
-
-def _hashed(number: int, element: Any) -> int:
-    return digest(element) % number
+    return _parts(call, number, lambda element: digest(element) % number)
 
 
 def _partition(call: Call, number: Any, fn: Any) -> Any:
@@ -269,14 +260,16 @@ def _parts(call: Call, number: int, part: Callable[[Any], Any]) -> Any:
     )
 
 
-def _batch(call: Call, weight: int, cost: Callable[[Any], int], max_live_windows: int) -> Any:
+def _batch_weighted(
+    call: Call, weight: int, cost: Callable[[Any], int], max_live_windows: int
+) -> Any:
     call = Call(call.collection, "batch")
     _check_number(call, "the size", weight)
     _check_number(call, "max_live_windows", max_live_windows)
     return call.apply_dofn(Batching(weight, cost, max_live_windows))
 
 
-def _batch_by_key(call: Call, enough: int, cost: Any, duration: DurationLike) -> Any:
+def _batch_weighted_by_key(call: Call, enough: int, cost: Any, duration: DurationLike) -> Any:
     _check_number(call, "the size", enough)
     wait = call.naming_the_verb(lambda: duration_ms(duration, "max_buffering_duration"))
     return call.apply_dofn(BufferedBatches(enough, wait, cost))
@@ -287,30 +280,21 @@ def _check_number(call: Call, argument: str, number: Any) -> None:
 
 
 TRANSFORMS: Final = {
-    "with_name": lambda call, name: named(call.collection, checked_name(name)),
     "with_fanout": with_fanout,
+    "with_name": lambda call, name: named(call.collection, checked_name(name)),
     "transform": lambda call, name, fn: Call(named(call.collection, name), "").composed(fn),
-    "apply_transform": _apply_transform,
     "map": Call.map,
     "flat_map": Call.flat_map,
-    "safe_flat_map": _safe_flat_map,
     "filter": lambda call, fn: call.apply(Filter(fn)),
     "filter_not": lambda call, fn: call.flat_map(call.listing(fn)),
     "collect": lambda call, fn: call.flat_map(call.listing(fn)),
     "key_by": lambda call, fn: call.map(lambda element: (fn(element), element)),
-    "tap": _tap,
-    "debug": _debug,
-    "hash_partition": _hash_partition,
     "union": lambda call, *others: union([call.collection, *others], "union"),
     "__add__": lambda call, other: union([call.collection, other], "union"),
-    "partition": _partition,
-    "partition_by_key": _partition_by_key,
     "random_split": random_split,
     "save_as": lambda call, name, sink: call.collection | SaveAs(name, sink),
-    "batch": lambda call, size, windows: _batch(call, size, lambda _: 1, windows),
-    "batch_weighted": _batch,
+    "batch": lambda call, size, windows: _batch_weighted(call, size, lambda _: 1, windows),
     "flatten": lambda call: call.flat_map(iter),
-    "batch_by_key": lambda call, size, wait: _batch_by_key(call, size, None, wait),
-    "batch_weighted_by_key": _batch_by_key,
+    "batch_by_key": lambda call, size, wait: _batch_weighted_by_key(call, size, None, wait),
 }
 """What the verbs do."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import CoGroupByKey
+from beamlike.api.pipelines.column_functions import with_no_value
 from beamlike.api.pipelines.scio.call import Call
 
 VERBS: Final = """
@@ -57,7 +58,7 @@ def _joining(*optional: int) -> Callable[..., Any]:
         left, right = (
             values or [None] if side in optional else values for side, values in enumerate(sides)
         )
-        return [(key, (one, other)) for other in right for one in left]
+        return [(key, (value, rhs_value)) for rhs_value in right for value in left]
 
     return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
 
@@ -77,14 +78,14 @@ def _keeping(keep: Callable[[Any], bool]) -> Callable[..., Any]:
 
     def transform(call: Call, rhs: Any) -> Any:
         keys = call.other(rhs)
-        return call.composed(lambda first: first.cogroup(keys.map(_marked)).flat_map(pairs))
+        return call.composed(lambda first: first.cogroup(keys.map(with_no_value)).flat_map(pairs))
 
     return transform
 
 
 def _intersection(call: Call, that: Any) -> Any:
     def build(first: Any) -> Any:
-        sides = first.map(_marked).cogroup(that.map(_marked))
+        sides = first.map(with_no_value).cogroup(that.map(with_no_value))
         return sides.filter(lambda group: all(group[1])).keys()
 
     call.other(that)
@@ -93,22 +94,15 @@ def _intersection(call: Call, that: Any) -> Any:
 
 def _subtract(call: Call, that: Any) -> Any:
     call.other(that)
-    return call.composed(lambda first: first.map(_marked).subtract_by_key(that).keys())
-
-
-def _marked(element: Any) -> tuple[Any, None]:
-    return element, None
+    return call.composed(lambda first: first.map(with_no_value).subtract_by_key(that).keys())
 
 
 TRANSFORMS: Final = {
-    "cogroup": _cogroup,
     "join": _joining(),
     "left_outer_join": _joining(1),
     "right_outer_join": _joining(0),
     "full_outer_join": _joining(0, 1),
     "intersect_by_key": _keeping(bool),
     "subtract_by_key": _keeping(lambda keys: not keys),
-    "intersection": _intersection,
-    "subtract": _subtract,
 }
 """What the verbs do."""

@@ -120,7 +120,7 @@ class AsUniqueDict(AsDict[T]):
     demands = True
 
 
-def _as_singleton(call: Call, default: Any) -> SideInput[Any]:
+def _as_singleton_side_input(call: Call, default: Any) -> SideInput[Any]:
     if default is NO_DEFAULT:
         return SideInput(AsOne(call.collection))
     return SideInput(AsSingleton(call.collection, default))
@@ -145,7 +145,7 @@ def _check_sides(call: Call, sides: Iterable[Any], cls: type, nouns: str, hint: 
             )
 
 
-def _reify(call: Call, side: Any) -> Any:
+def _reify_side_input_as_values(call: Call, side: Any) -> Any:
     def build(elements: Any) -> Any:
         seeing = elements.with_side_inputs(side)
         return seeing.map(lambda element, context: (element, context(side))).to_scollection()
@@ -182,14 +182,8 @@ def _looking(
     *,
     takes_side_inputs: bool = True,
 ) -> Callable[[Call, Any], Any]:
-    """A verb for elements and the contents of a small collection.
-
-    Args:
-        view: What the contents are: ``as_<view>_side_input`` makes it.
-        look: A function of an element and the contents.
-        verb: What is made of the result of the function.
-        takes_side_inputs: Whether the small collection may be a side input.
-    """
+    """A verb for elements and the contents of a small collection, which ``as_<view>_side_input``
+    makes; ``look`` is given both, and ``verb`` says what is made of its result."""
 
     def transform(call: Call, small: Any) -> Any:
         if not takes_side_inputs:
@@ -213,13 +207,9 @@ def _joined(
 
 
 TRANSFORMS: Final = {
-    "as_singleton_side_input": _as_singleton,
     "as_list_side_input": lambda call: SideInput(AsList(call.collection)),
     "as_iterable_side_input": lambda call: SideInput(AsList(call.collection)),
     "as_set_singleton_side_input": lambda call: SideInput(AsSet(call.collection)),
-    "with_side_inputs": _with_side_inputs,
-    "with_side_outputs": _with_side_outputs,
-    "reify_side_input_as_values": _reify,
     "reify_as_list_in_global_window": _reify_all("list"),
     "reify_as_iterable_in_global_window": _reify_all("iterable"),
     "cross": _looking(

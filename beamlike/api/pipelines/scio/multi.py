@@ -54,5 +54,7 @@ def _joined(
         return [(key, values) for values in itertools.product(*sides[:needed], *filled)]
 
     call = Call(first, name)
-    joined: Joined[K] = call.composed(lambda one: one.cogroup(*others).flat_map(pairs))
+    joined: Joined[K] = call.composed(
+        lambda pairs_of_first: pairs_of_first.cogroup(*others).flat_map(pairs)
+    )
     return joined

@@ -112,15 +112,11 @@ TRANSFORMS: Final = {
     "swap": lambda call: call.map(lambda pair: (pair[1], pair[0])),
     "map_keys": lambda call, fn: call.map(lambda pair: (fn(pair[0]), pair[1])),
     "map_values": lambda call, fn: call.map(lambda pair: (pair[0], fn(pair[1]))),
-    "flat_map_values": _flat_map_values,
     "filter_values": lambda call, fn: call.flat_map(lambda pair: (pair,) if fn(pair[1]) else ()),
     "group_by_key": lambda call: call.apply(GroupByKey()),
-    "hash_partition_by_key": _hash_partition_by_key,
     "with_hot_key_fanout": with_fanout,
-    "apply_per_key": _apply_per_key,
     "flatten_values": lambda call: _flat_map_values(call, iter),
     "group_by": lambda call, fn: call.composed(lambda elements: elements.key_by(fn).group_by_key()),
-    "group_map": _group_map,
     "group_map_reduce": lambda call, fn, op: call.composed(
         lambda elements: elements.key_by(fn).reduce_by_key(op)
     ),

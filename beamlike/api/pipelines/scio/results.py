@@ -81,13 +81,13 @@ class ScioResult(ABC):
         Raises:
             PipelineError: Several steps set it, and the last one is not known.
         """
-        found = self._by_step(Gauge, gauge)
-        if len(found) > 1:
+        by_step = self._by_step(Gauge, gauge)
+        if len(by_step) > 1:
             raise PipelineError(
-                f"the gauge {gauge.name.name!r} was set by several steps, {list(found)}, and which "
-                "of them was the last is not known; ask metrics().query(filter) for each"
+                f"the gauge {gauge.name.name!r} was set by several steps, {list(by_step)}, and "
+                "which of them was the last is not known; ask metrics().query(filter) for each"
             )
-        return _total(gauge, next(iter(found.values()), None))
+        return _total(gauge, next(iter(by_step.values()), None))
 
     def _by_step(self, cls: Any, metric: Any) -> dict[str, Any]:
         """What each step counted."""
@@ -98,7 +98,7 @@ class ScioResult(ABC):
                 f'ScioMetrics.{name}("name")'
             )
         asked = MetricsFilter().with_name(metric.name.name)
-        results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.kind]
+        results = self.metrics().values(asked.with_namespace(metric.name.namespace))[cls.query_key]
         return {result.key.step: result.committed for result in results}
 
 

@@ -32,11 +32,7 @@ _STEEP: Final = 100.0
 
 
 def random_split(call: Call, weights: Any, weight_b: Any, seed: Any) -> tuple[Any, ...]:
-    """The collection in parts, for the verb.
-
-    Raises:
-        PipelineError: The weights make no parts.
-    """
+    """The collection in parts, for the verb."""
     shares = _weights(call, weights, weight_b)
     salt = _salt(call, seed)
     bounds = [sum(shares[:index]) / sum(shares) for index in range(1, len(shares))]
@@ -52,21 +48,13 @@ def random_split(call: Call, weights: Any, weight_b: Any, seed: Any) -> tuple[An
 
 
 def bernoulli_sample(call: Call, with_replacement: Any, fraction: Any, seed: Any) -> Any:
-    """Elements by chance, for ``sample``.
-
-    Raises:
-        PipelineError: A choice or a fraction that makes no sample.
-    """
+    """Elements by chance, for ``sample``."""
     _check(call, with_replacement, [fraction], "sample(False, 0.1)")
     return _drawn(call, with_replacement, lambda _: float(fraction), seed)
 
 
 def bernoulli_sample_by_key(call: Call, with_replacement: Any, fractions: Any, seed: Any) -> Any:
-    """Pairs by chance, for ``sample_by_key``.
-
-    Raises:
-        PipelineError: A choice or a fraction that makes no sample.
-    """
+    """Pairs by chance, for ``sample_by_key``."""
     instead = "sample_by_key(False, {'key': 0.1})"
     if not isinstance(fractions, Mapping):
         raise call.error(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import FlatMap
-from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo
+from beamlike.api.pipelines.pvalues import DoOutputs
 from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
@@ -198,8 +198,8 @@ class SideOutputContext:
             raise PipelineError(
                 f"{self._label!r} has no side output {side!r}; name it in with_side_outputs(...)"
             )
-        what: Any = value if timestamp is None else TimestampedValue(value, timestamp)
-        self.put.append(TaggedOutput(self._tags[side.number], what))
+        output: Any = value if timestamp is None else TimestampedValue(value, timestamp)
+        self.put.append(TaggedOutput(self._tags[side.number], output))
         return self
 
 

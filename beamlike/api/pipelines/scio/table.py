@@ -1,10 +1,11 @@
 """Tables of verbs, and the methods that are made of them.
 
-A table is a text of signatures, each with its documentation below it, and a mapping from each verb
-to its transform: a function of the `Call` and of the arguments. A line ``of Pairs[K, V]`` says
-which collections have the verbs that follow. Of several signatures of a verb the last one runs, and
-those before it are for type checkers. Arguments of a type ``Callable[...]`` are checked, and the
-one that is called ``fn`` is named beside the verb in the pipeline.
+A table is a text of signatures, each with its documentation below it. What a verb does is a
+function of the `Call` and of the arguments: one of the module that has the verb's name after an
+underscore, or the one in ``TRANSFORMS``. A line ``of Pairs[K, V]`` says which collections have the
+verbs that follow. Of several signatures of a verb the last one runs, and those before it are for
+type checkers. Arguments of a type ``Callable[...]`` are checked, and the one that is called ``fn``
+is named beside the verb in the pipeline.
 
 The stub of `SCollection` is written from the tables: ``python -m tests.support.pipelines.stubs``.
 """
@@ -68,19 +69,26 @@ def verbs(text: str) -> Iterator[Verb]:
 
 
 def _is_complete(signature: str) -> bool:
-    closed = all(signature.count(one) == signature.count(end) for one, end in ("()", "[]"))
+    closed = all(signature.count(start) == signature.count(end) for start, end in ("()", "[]"))
     return closed and "->" in signature and not signature.endswith("->")
 
 
+def transforms(module: ModuleType) -> dict[str, Transform]:
+    """What the verbs of the table of a module do."""
+    names = [verb.name for verb in verbs(module.VERBS)]
+    named = {name: vars(module)[f"_{name}"] for name in names if f"_{name}" in vars(module)}
+    return {**named, **module.TRANSFORMS}
+
+
 def methods(module: ModuleType) -> dict[str, Any]:
-    """The methods of the table of a module, whose ``TRANSFORMS`` say what they do."""
+    """The methods of the table of a module."""
     table = {verb.name: verb for verb in verbs(module.VERBS)}
     heads = [verb.head(verb.signatures[-1]) for verb in table.values()]
     lines = ["from __future__ import annotations"]
     for head, definition in zip(heads, ast.parse("...\n".join([*heads, ""])).body, strict=True):
         assert isinstance(definition, ast.FunctionDef)
         lines += [head, *(f"    {line}" for line in _body(definition))]
-    namespace = {"add": add, **vars(module)}
+    namespace = {"add": add, **vars(module), "TRANSFORMS": transforms(module)}
     exec(compile("\n".join(lines), __file__, "exec"), namespace)
     by_name = {}
     for name, verb in table.items():

@@ -82,11 +82,9 @@ class WindowedSCollection(WithFunctions[T_co]):
         """Each element with its key before it."""
         call = Call(self._collection, "key_by", fn)
         key_of = call.checked(fn)
-        keyed: _Windowing[Any, Any] = _Windowing(
-            lambda element: (element.with_value((key_of(element), element.value)),),
-            call.label,
+        return self._listed(
+            call, lambda element: (element.with_value((key_of(element), element.value)),)
         )
-        return WindowedSCollection(call.apply_dofn(keyed))
 
     def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
@@ -94,7 +92,10 @@ class WindowedSCollection(WithFunctions[T_co]):
 
     def _apply_verb(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
         call = Call(self._collection, verb, fn)
-        windowing: _Windowing[Any, Any] = _Windowing(call.listing(fn), call.label)
+        return self._listed(call, call.listing(fn))
+
+    def _listed(self, call: Call, listing: Any) -> "WindowedSCollection[Any]":
+        windowing: _Windowing[Any, Any] = _Windowing(listing, call.label)
         return self._over(call.apply_dofn(windowing))
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import WithTimestamps
 from beamlike.api.pipelines.scio.call import Call
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection
-from beamlike.api.pipelines.times import WithTimestamps
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import UnwiseStrategyWarning
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
@@ -137,11 +137,7 @@ def _windows(make: Callable[..., WindowFn]) -> Callable[..., Any]:
 
 
 def _check_durations(call: Call, durations: list[Any]) -> None:
-    """Refuse what belongs elsewhere, with where it belongs.
-
-    Raises:
-        PipelineError: Options or a window function stand where a duration belongs.
-    """
+    """Refuse what belongs elsewhere, with where it belongs."""
     for duration in durations:
         instead = None
         if isinstance(duration, WindowOptions):
@@ -198,7 +194,6 @@ TRANSFORMS: Final = {
     "with_window": lambda call: call.map(
         lambda element, window=DoFn.WindowParam: (element, window)
     ),
-    "timestamp_by": _timestamp_by,
     "to_windowed": lambda call: WindowedSCollection(call.collection),
     "with_timestamped_values": lambda call: call.map(
         lambda pair, timestamp=DoFn.TimestampParam: (pair[0], (pair[1], timestamp))

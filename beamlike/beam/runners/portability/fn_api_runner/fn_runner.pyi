@@ -2,8 +2,8 @@
 
 from beamlike.api.pipelines.metrics import MetricName as MetricName
 from beamlike.api.pipelines.metrics import MetricResult as MetricResult
+from beamlike.api.pipelines.options import FnApiRunner as FnApiRunner
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
-from beamlike.api.pipelines.runners import FnApiRunner as FnApiRunner
 from beamlike.beam.metrics import metric as metric
 from beamlike.beam.options import pipeline_options as pipeline_options
 from beamlike.beam.runners import runner as runner
