@@ -260,11 +260,11 @@ class MergeOperatorRun(OperatorRun):
         self._stream_watermarks[1] = instant_ms(timestamp, "process_watermark2 timestamp")
 
 
-def _row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
+def _row(row_kind: Kind, key: Any, window: Window, value: Any) -> Row:
     """A row of a window: its timestamp is the window's begin."""
     if isinstance(window, GlobalWindow):
-        return Row(kind, key, value, "global", 0)
-    return Row(kind, key, value, (window.start, window.end), window.start)
+        return Row(row_kind, key, value, "global", 0)
+    return Row(row_kind, key, value, (window.start, window.end), window.start)
 
 
 def _window_of(window: ShownWindow) -> Window:

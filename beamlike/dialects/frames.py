@@ -194,7 +194,7 @@ def shown(
     """
     from pyspark.sql import functions as F
 
-    cases = [f"WHEN {is_kind} THEN '{kind}'" for kind, is_kind in kinds.items()]
+    cases = [f"WHEN {condition} THEN '{row_kind}'" for row_kind, condition in kinds.items()]
     columns = {
         "kind": f"CASE {' '.join(cases)} WHEN dropped IS NOT NULL THEN 'dropped' ELSE 'value' END",
         "value": "value",

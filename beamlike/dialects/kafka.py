@@ -152,8 +152,8 @@ class SessionWindowedKStream(_Windowed):
         """
         check_function("reduce reducer", reducer, "two values")
 
-        def merged(key: Any, one: Any, other: Any) -> Any:
-            return other if one is None else reducer(one, other)
+        def merged(key: Any, reduced: Any, other: Any) -> Any:
+            return other if reduced is None else reducer(reduced, other)
 
         return self.aggregate(
             lambda: None,

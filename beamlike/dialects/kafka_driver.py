@@ -237,7 +237,7 @@ class Driver(DialectRun):
 
     def _held_back(self, rows: list[Row]) -> list[Row]:
         """What is not held back of these, and of those before."""
-        return rows if self._buffer is None else self._buffer.through(rows)
+        return rows if self._buffer is None else self._buffer.released_by(rows)
 
     def _row(self, output: Output) -> Row:
         pane = output.effect
@@ -322,12 +322,12 @@ class Buffer:
         self._time = MIN_TIMESTAMP
         self._waiting: dict[_Name, tuple[int, Row]] = {}
 
-    def through(self, rows: Iterable[Row]) -> list[Row]:
+    def released_by(self, rows: Iterable[Row]) -> list[Row]:
         """What comes out because of these changes. What is dropped does not wait."""
-        out = (out for row in rows for out in self._one(row))
+        out = (out for row in rows for out in self._released_by_row(row))
         return [row for row in out if row.kind != "tombstone" or not self._held.repeats]
 
-    def _one(self, row: Row) -> Iterator[Row]:
+    def _released_by_row(self, row: Row) -> Iterator[Row]:
         if row.kind == "dropped" or row.timestamp is None:
             yield row
             return

@@ -44,7 +44,7 @@ class OfRecords(Around):
 class KTable(TableParts):
     """A table of sessions. Source: Kafka Streams ``KTable<Windowed<K>, V>``."""
 
-    def suppress(self, what: Suppressed) -> "KTable":
+    def suppress(self, suppressed: Suppressed) -> "KTable":
         """Hold changes back: only final results, as with `EmitStrategy.on_window_close`, or one
         change of each session at a time.
 
@@ -55,12 +55,12 @@ class KTable(TableParts):
         Raises:
             WindowingError: It does not say what to hold back.
         """
-        check_kind("suppress", what, Suppressed, "Suppressed.until_window_closes()")
-        if what.repeats:
-            return attrs.evolve(self, suppressed=attrs.evolve(what, limit=self.closes_after))
-        if what.limit is None:
-            return attrs.evolve(self, final=what)
-        return attrs.evolve(self, suppressed=what)
+        check_kind("suppress", suppressed, Suppressed, "Suppressed.until_window_closes()")
+        if suppressed.repeats:
+            return attrs.evolve(self, suppressed=attrs.evolve(suppressed, limit=self.closes_after))
+        if suppressed.limit is None:
+            return attrs.evolve(self, final=suppressed)
+        return attrs.evolve(self, suppressed=suppressed)
 
     def send_old_values(self) -> "KTable":
         """Changes carry what they replace, in ``old`` of their rows.
