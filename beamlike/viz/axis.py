@@ -44,7 +44,7 @@ class FoldedTime:
     """
 
     def __init__(self, happenings: Iterable[int | tuple[int, int]], limit_ms: int) -> None:
-        spans = sorted({(it, it) if isinstance(it, int) else it for it in happenings})
+        spans = sorted({(span, span) if isinstance(span, int) else span for span in happenings})
         self.folds: list[tuple[int, int]] = []
         reached = spans[0][1] if spans else 0
         for start, end in spans:

@@ -158,7 +158,7 @@ class Comparison:
             yield f"{name}: {_changes(strategies[0], strategy) if index else strategy}"
 
     def __str__(self) -> str:
-        lines = [it for line in self._strategies() for it in wrapped(line, "", "  ")]
+        lines = [part for line in self._strategies() for part in wrapped(line, "", "  ")]
         table = self._table() if self.rows else ["(nothing came out, nothing was dropped)"]
         return "\n".join([*lines, "", *table, "", *self.summary])
 
@@ -175,11 +175,11 @@ class Comparison:
         widths = column_widths(places)
         room = (_WIDTH - sum(widths) - 2 * len(widths) - 2 * (len(names) - 1)) // len(names)
         header, *starts = ("  ".join(map(padded, place, widths)) for place in places)
-        beside = room >= _NARROWEST
-        yield _line(header, [cut(name, room) for name in names] if beside else [], room)
+        fits_side_by_side = room >= _NARROWEST
+        yield _line(header, [cut(name, room) for name in names] if fits_side_by_side else [], room)
         for start, row in zip(starts, self.rows, strict=True):
             cells = [_text(cell) for cell in row.cells]
-            if beside:
+            if fits_side_by_side:
                 yield from self._side_by_side(start, row, cells, room)
                 continue
             yield start.rstrip()
@@ -224,8 +224,8 @@ def compare(recordings: Mapping[str, Recording]) -> Comparison:
         raise RecordingError(
             f"compare needs two recordings or more, got {len(recordings)}; give each a name"
         )
-    first, *others = recordings.items()
-    for name, other in others:
+    first, *other_recordings = recordings.items()
+    for name, other in other_recordings:
         if other.run.script != first[1].run.script:
             raise RecordingError(
                 f"only runs of the same script can be compared, and {name!r} has another than "
@@ -271,12 +271,12 @@ def _noun(effect: Effect | None) -> str:
     return "withdrawal" if effect.retraction else "pane"
 
 
-def _is_same(one: Effect | None, other: Effect | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    if isinstance(one, Drop) or isinstance(other, Drop):
-        return isinstance(one, Drop) and isinstance(other, Drop) and one.reason is other.reason
-    return is_same_pane(one, other)
+def _is_same(first: Effect | None, other: Effect | None) -> bool:
+    if first is None or other is None:
+        return first is other
+    if isinstance(first, Drop) or isinstance(other, Drop):
+        return isinstance(first, Drop) and isinstance(other, Drop) and first.reason is other.reason
+    return is_same_pane(first, other)
 
 
 # -- words -------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ class _Stream:
         if self.recording.keys:  # else only the clocks move
             steps = Narrator(self.recording.of_key(self.key), advises=False).steps()
         for moment, sentences in steps:
-            said = [[_tone(it), it.text] for it in sentences if it.kind != "waiting"]
+            said = [[_tone(line), line.text] for line in sentences if line.topic != "waiting"]
             views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
             windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
             # With many keys, most steps are of no concern to most of them.
@@ -216,9 +216,9 @@ class _Stream:
 
 def _tone(sentence: Sentence) -> str:
     """How a sentence is set off: as what it is about."""
-    if sentence.kind == "fired":
+    if sentence.topic == "fired":
         return f"pane {sentence.timing.replace('_', '')}"
-    return _TONES[sentence.kind]
+    return _TONES[sentence.topic]
 
 
 def _why(drop: Drop) -> str:

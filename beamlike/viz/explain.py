@@ -108,9 +108,9 @@ def _no_window(
             if wanted in Narrator(recording.of_key(key)).windows()
         ]
         if having:
-            more = f" and {len(having) - _NEAREST} more" if len(having) > _NEAREST else ""
+            ending = f" and {len(having) - _NEAREST} more" if len(having) > _NEAREST else ""
             verb = "have" if having[1:] else "has"
-            of_key += f", but {', '.join(having[:_NEAREST])}{more} {verb} it"
+            of_key += f", but {', '.join(having[:_NEAREST])}{ending} {verb} it"
     if not known:
         return f"there is no window {show_window(wanted)}{of_key}: no element got into any window"
 

@@ -49,7 +49,11 @@ class KeyHistory:
     @property
     def eventful(self) -> set[int]:
         """The steps in which something happened to this key."""
-        return {it.step for it in self.moments if it.elements or it.outputs or it.trace}
+        return {
+            moment.step
+            for moment in self.moments
+            if moment.elements or moment.outputs or moment.trace
+        }
 
     def play(self, row_of_step: Mapping[int, float], firing: float = 0) -> None:
         """Let everything happen; panes fire so far above the rows of their steps."""

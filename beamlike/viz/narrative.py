@@ -53,7 +53,9 @@ class Narrator:
         for moment in self._recording.moments:
             windows |= {view.window for view in moment.windows.get(self.key, ())}
             windows |= {effect.window for effect in moment.effects if effect.window is not None}
-            windows |= {window for it in moment.merges for window in (it.into, *it.sources)}
+            windows |= {
+                window for merge in moment.merges for window in (merge.into, *merge.sources)
+            }
         return windows
 
     def all(self) -> KeyStory:
@@ -65,13 +67,13 @@ class Narrator:
         sentences += self._ending()
         lineage = {window}
         for sentence in reversed(sentences):
-            if sentence.kind == "merged" and sentence.windows[0] in lineage:
+            if sentence.topic == "merged" and sentence.windows[0] in lineage:
                 lineage |= set(sentence.windows)
         told = (
             sentence
             for sentence in sentences
             if lineage & set(sentence.windows[:1])
-            or (sentence.kind in ("merged", "withdrawn") and window in sentence.windows)
+            or (sentence.topic in ("merged", "withdrawn") and window in sentence.windows)
         )
         return self._story(tuple(told))
 
@@ -87,8 +89,8 @@ class Narrator:
         moment = self._recording.moments[step]
         if isinstance(moment.event, Arrive):
             number = len(moment.event.elements)
-            what = f"{number} elements arrive" if number > 1 else "an element arrives"
-            return f"step {step}: {what}, {self._clocks(moment)}"
+            arrivals = f"{number} elements arrive" if number > 1 else "an element arrives"
+            return f"step {step}: {arrivals}, {self._clocks(moment)}"
         return f"step {step}: {self._move(moment)}"
 
     def _clocks(self, moment: Moment) -> str:
@@ -121,11 +123,11 @@ class Narrator:
         if not moments:
             return
         first, last = moments[0].step, moments[-1].step
-        which = f"steps {first} {'to' if last - first > 1 else 'and'} {last}"
-        which = f"step {first}" if first == last else which
+        steps = f"steps {first} {'to' if last - first > 1 else 'and'} {last}"
+        steps = f"step {first}" if first == last else steps
         # Of several moves of a clock the last says all.
         moves = {type(moment.event): self._move(moment) for moment in moments}
-        text = f"{which}: {', '.join(moves.values())}; nothing is due"
+        text = f"{steps}: {', '.join(moves.values())}; nothing is due"
         clock, views = moments[-1].clock, moments[-1].windows.get(self.key, ())
         is_target = clock in {view.next_timers.clock for view in views}
         if is_target and isinstance(moments[-1].event, AdvanceClock):
@@ -183,8 +185,14 @@ class Narrator:
             for window in arrival.taken:
                 came.setdefault(window, []).append(arrival.element)
         views = {view.window: view for view in moment.windows.get(self.key, ())}
-        fired = {it.window for it in moment.happenings if isinstance(it, Fired | Suppressed)}
-        nowhere = [it.element for it in arrivals if not it.windows and not it.drops]
+        fired = {
+            happening.window
+            for happening in moment.happenings
+            if isinstance(happening, Fired | Suppressed)
+        }
+        nowhere = [
+            arrival.element for arrival in arrivals if not arrival.windows and not arrival.drops
+        ]
         if nowhere:
             yield self._homeless(moment, nowhere)
         for merge in moment.merges:
@@ -223,23 +231,23 @@ class Narrator:
 
     def _joined(self, moment: Moment, window: Window, elements: Sequence[Element]) -> Sentence:
         who, name = because.elements_in_words(elements), window_in_words(window)
-        one = "s" if len(elements) == 1 else ""
+        verb_ending = "s" if len(elements) == 1 else ""
         if window in self._before:
-            text = f"{who} go{'es' if one else ''} into {name}."
+            text = f"{who} go{'es' if verb_ending else ''} into {name}."
         else:
             near, views = "", list(self._before.values())
             if self._strategy.is_merging:
                 rules = self._strategy.window_fn, moment.watermark
                 near = because.alone_because(window, views, *rules)
-            text = f"{who} open{one} {name}. {near}".rstrip()
+            text = f"{who} open{verb_ending} {name}. {near}".rstrip()
         return Sentence(moment.step, "arrived", (window,), text)
 
     def _dropped(self, moment: Moment, drop: Drop) -> Sentence:
         windows = () if drop.window is None else (drop.window,)
         name = "".join(map(window_in_words, windows))
-        what = lost_elements(drop, _SHOWN_VALUE)
+        subject = lost_elements(drop, _SHOWN_VALUE)
         if drop.timestamp is not None:
-            what += f" at {show_instant(drop.timestamp)}"
+            subject += f" at {show_instant(drop.timestamp)}"
         if drop.error is not None:
             why = f" because {visible(' '.join(drop.error.split()))}"
         elif drop.missed_by is None:
@@ -249,7 +257,7 @@ class Narrator:
         live = [window for window, view in self._before.items() if not view.closed]
         advice = self._rescue.advice(moment.step, drop, live) if self._advises else ""
         verb = "is" if drop.count == 1 else "are"
-        text = f"{what} {verb} dropped{why}. {advice}".rstrip()
+        text = f"{subject} {verb} dropped{why}. {advice}".rstrip()
         return Sentence(moment.step, "dropped", windows, text)
 
     def _expired(self, moment: Moment, drop: Drop, name: str) -> str:
@@ -302,8 +310,8 @@ class Narrator:
         return Sentence(moment.step, "withdrawn", (fired.window, old.window), text)
 
     def _passed(self, moment: Moment, pane: Pane) -> Sentence:
-        what = f"{shorten(pane.value, _SHOWN_VALUE)} at {show_instant(pane.timestamp)}"
-        text = f"{what} comes out at once, in {window_in_words(pane.window)}: nothing is grouped."
+        value = f"{shorten(pane.value, _SHOWN_VALUE)} at {show_instant(pane.timestamp)}"
+        text = f"{value} comes out at once, in {window_in_words(pane.window)}: nothing is grouped."
         return Sentence(moment.step, "passed", (pane.window,), text)
 
     def _silent(self, moment: Moment, fired: Suppressed) -> Sentence:

@@ -106,8 +106,8 @@ def known_keys(run: Run, key: Any = None) -> list[Any]:
     if key is None:
         return keys
     if identity(key) not in map(identity, keys):
-        some = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
-        raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {some}")
+        names = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
+        raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {names}")
     return [key]
 
 
@@ -306,7 +306,7 @@ def entries_of(scenes: Sequence[Scene]) -> list[str]:
     lives = [life for scene in scenes for life in scene.lives]
     fates = {mark.fate for scene in scenes for mark in scene.marks}
     timings = {_TIMINGS.get(box.timing, "pane") for box in boxes}
-    there = {
+    is_shown = {
         **{fate.value: fate in fates for fate in Fate},
         SO_FAR: any(scene.running for scene in scenes),
         "window expires": any(life.end is End.EXPIRED for life in lives),
@@ -316,7 +316,7 @@ def entries_of(scenes: Sequence[Scene]) -> list[str]:
         "watermark": any(scene.watermark for scene in scenes),
         "event time = processing time": any(scene.ideal for scene in scenes),
     }
-    return [name for name, is_there in there.items() if is_there]
+    return [name for name, is_there in is_shown.items() if is_there]
 
 
 def _column_width(entries: Sequence[str]) -> float:

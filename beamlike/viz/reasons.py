@@ -47,22 +47,22 @@ def merged_because(
 ) -> str:
     """A merge: what came, which windows it joined, and how near they were."""
     who, into = elements_in_words(came), window_in_words(merge.into)
-    one = len(came) == 1
+    is_single = len(came) == 1
     if live and merge.into.end < max(window.end for window in live):
-        which = window_in_words(live[0]) if len(live) == 1 else into
-        ends = "ends" if one else "end"
-        return f"{who} {ends} the session {which} at {show_instant(merge.into.end)}."
+        session = window_in_words(live[0]) if len(live) == 1 else into
+        ends = "ends" if is_single else "end"
+        return f"{who} {ends} the session {session} at {show_instant(merge.into.end)}."
     names = _and(list(map(window_in_words, live)))
     if not came:
         joins = f"{names} become {into}"
     elif len(live) > 1:
-        joins = f"{who} {'bridges' if one else 'bridge'} {names} into {into}"
+        joins = f"{who} {'bridges' if is_single else 'bridge'} {names} into {into}"
     elif not live:
         joins = f"{who} make one session, {into}"
     elif live[0] == merge.into:
-        joins = f"{who} {'falls' if one else 'fall'} into the session {into}"
+        joins = f"{who} {'falls' if is_single else 'fall'} into the session {into}"
     else:
-        stretch = "stretches" if one else "stretch"
+        stretch = "stretches" if is_single else "stretch"
         joins = f"{who} {stretch} the session {window_in_words(live[0])} to {into}"
     return f"{joins}{_nearness(merge.sources, live, window_fn)}."
 

@@ -76,10 +76,10 @@ class Recording:
             came = _in_order(number, emitted[number], again)
             seen: dict[Any, tuple[WindowView, ...]] = {}
             for key, state in stage.states.items():
-                one = known.setdefault(identity(key), key)
+                known_key = known.setdefault(identity(key), key)
                 if key not in views or views[key][0] is not state:
                     views[key] = state, _views(machine, state)
-                seen[one] = (*seen.get(one, ()), *views[key][1])
+                seen[known_key] = (*seen.get(known_key, ()), *views[key][1])
             now = {"outputs": came, "output_watermark": stage.output_watermark, "windows": seen}
             after.append(now)
         moments = tuple(
@@ -122,13 +122,15 @@ class Recording:
         # A key typed on a command line is text, whatever it is in the run.
         shown = {str(known): known for known in reversed(keys)}
         near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
-        which = "the nearest are" if near else "there are"
-        some = near or list(keys[:_MOST_KEYS])
-        more = f" and {len(keys) - len(some)} more" if not near and len(keys) > len(some) else ""
-        named = ", ".join(shorten(known, _SHOWN_KEY) for known in some)
+        intro = "the nearest are" if near else "there are"
+        listed = near or list(keys[:_MOST_KEYS])
+        tail = (
+            f" and {len(keys) - len(listed)} more" if not near and len(keys) > len(listed) else ""
+        )
+        named = ", ".join(shorten(known, _SHOWN_KEY) for known in listed)
         if len(keys) == 1 or len(near) == 1:
-            which = "the only key is" if len(keys) == 1 else "the nearest is"
-        raise RecordingError(f"there is no key {key!r}; {which} {named}{more}")
+            intro = "the only key is" if len(keys) == 1 else "the nearest is"
+        raise RecordingError(f"there is no key {key!r}; {intro} {named}{tail}")
 
 
 def _run_of(moments: Iterable[Moment]) -> Run:
@@ -165,10 +167,10 @@ def _in_order(step: int, outputs: Sequence[Output], again: Sequence[Output]) -> 
     return tuple(ordered)
 
 
-def _is_same_output(one: Output, other: Output) -> bool:
-    if not is_same(one.key, other.key) or type(one.effect) is not type(other.effect):
+def _is_same_output(output: Output, other: Output) -> bool:
+    if not is_same(output.key, other.key) or type(output.effect) is not type(other.effect):
         return False
-    first, second = one.effect, other.effect
+    first, second = output.effect, other.effect
     if isinstance(first, Pane) and isinstance(second, Pane):
         return is_same_pane(first, second)
     # What a function raised is worded differently where it ran elsewhere.

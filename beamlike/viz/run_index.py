@@ -52,14 +52,14 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
     return taken
 
 
-def is_same_value(one: Any, other: Any) -> bool:
+def is_same_value(value: Any, other: Any) -> bool:
     """Equal, where a list is what it holds: its order is not guaranteed."""
-    if is_same(one, other):
+    if is_same(value, other):
         return True
-    if not isinstance(one, list | tuple) or not isinstance(other, list | tuple):
+    if not isinstance(value, list | tuple) or not isinstance(other, list | tuple):
         return False
     rest = list(other)
-    for item in one:
+    for item in value:
         same = [index for index, candidate in enumerate(rest) if is_same_value(item, candidate)]
         if not same:
             return False
@@ -67,7 +67,7 @@ def is_same_value(one: Any, other: Any) -> bool:
     return not rest
 
 
-def is_same_pane(one: Pane, other: Pane) -> bool:
+def is_same_pane(pane: Pane, other: Pane) -> bool:
     """Whether two panes agree in all fields; lists in their values have no order."""
     fields = attrgetter("window", "timestamp", "info", "retraction")
-    return fields(one) == fields(other) and is_same_value(one.value, other.value)
+    return fields(pane) == fields(other) and is_same_value(pane.value, other.value)

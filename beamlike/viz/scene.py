@@ -232,11 +232,11 @@ class Scene:
         merges = (life for life in self.lives if len(life.sources) > 1)
         drops, partly = list[str](), list[str]()
         for mark in filter(attrgetter("refused"), self.marks):
-            what = f"{mark.label} at {show_instant(mark.event)}"
+            subject = f"{mark.label} at {show_instant(mark.event)}"
             if mark.fate is not Fate.DROPPED:
-                partly.append(f"{what} was {mark.reason}.")
+                partly.append(f"{subject} was {mark.reason}.")
             else:
-                drops.append(f"Dropped: {what}{f', {mark.reason}' if mark.reason else ''}.")
+                drops.append(f"Dropped: {subject}{f', {mark.reason}' if mark.reason else ''}.")
         sentences_by_noun = {
             "pane": list(map(_text, self.boxes)),
             "merge": [

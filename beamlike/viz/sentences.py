@@ -32,7 +32,7 @@ class Sentence:
 
     Args:
         step: The step of the script; None for how things stand at the end.
-        kind: ``"arrived"``, ``"merged"``, ``"fired"``, ``"withdrawn"``, ``"suppressed"``,
+        topic: ``"arrived"``, ``"merged"``, ``"fired"``, ``"withdrawn"``, ``"suppressed"``,
             ``"dropped"``, ``"homeless"`` (in no window), ``"forgotten"``, ``"passed"`` (not
             grouped), ``"quiet"`` (nothing was due), or ``"waiting"``.
         windows: The windows that it is about.
@@ -41,7 +41,7 @@ class Sentence:
     """
 
     step: int | None
-    kind: str
+    topic: str
     windows: tuple[Window, ...]
     text: str = attrs.field(converter=_capitalized)
     timing: str = ""
@@ -66,7 +66,7 @@ class KeyStory:
         lines = ["no key" if self.key is None else f"key {shorten(self.key, _SHOWN_KEY)}"]
         step: int | None = -1
         for sentence in self.sentences:
-            if sentence.kind == "quiet":
+            if sentence.topic == "quiet":
                 lines += wrapped(sentence.text, "  ", "    ")
                 continue
             if sentence.step != step:

@@ -105,7 +105,9 @@ class _Clock:
     @classmethod
     def of(cls, moments: Sequence[Moment]) -> "_Clock | None":
         """None if processing time does not move while something happens."""
-        readings = [it.clock for it in moments if not isinstance(it.event, AdvanceClock)]
+        readings = [
+            moment.clock for moment in moments if not isinstance(moment.event, AdvanceClock)
+        ]
         if len(set(readings)) < 2:
             return None
         last = moments[-1].clock
@@ -179,7 +181,7 @@ class _Rows:
 
 def _moves(moments: Sequence[Moment], of_step: dict[int, float]) -> Iterator[tuple[float, int]]:
     """Row and watermark of each move; of those in one row only the last."""
-    last = {of_step[it.step]: it.watermark for it in moments if it.step in of_step}
+    last = {of_step[moment.step]: moment.watermark for moment in moments if moment.step in of_step}
     before = MIN_TIMESTAMP
     for row, watermark in last.items():
         if watermark > before:

@@ -163,9 +163,9 @@ class Drawing:
         else:
             self.add("circle", fate.value, cx=x, cy=y, r=r)
 
-    def text(self, look: str, words: str, x: float, y: float, **attributes: Any) -> None:
+    def text(self, look: str, content: str, x: float, y: float, **attributes: Any) -> None:
         """A text whose first line has its middle at the height ``y``."""
-        for line_number, line in enumerate(words.split("\n")):
+        for line_number, line in enumerate(content.split("\n")):
             base = y + (0.27 + 1.25 * line_number) * float(LOOKS[look]["font-size"])
             self.add("text", look, line, x=x, y=base, **attributes)
 

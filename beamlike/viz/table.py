@@ -75,8 +75,8 @@ def pane_markup(outputs: Sequence[Output]) -> str:
     head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in _HEADER[1:])
     shown = _OutputRows(outputs[:_MOST_ROWS])
     body = "".join(map(shown.markup, range(len(shown.effects))))
-    more = len(outputs) - _MOST_ROWS
-    rest = f"<p>... and {more} more</p>" if more > 0 else ""
+    hidden = len(outputs) - _MOST_ROWS
+    rest = f"<p>... and {hidden} more</p>" if hidden > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 

@@ -112,10 +112,10 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         lines = ["   ".join(lines)]
     lines += [line for block in drawn for line in block]
     if len(shown) < len(keys):
-        others = ", ".join(on_one_line(key) for key in keys if key not in shown)
+        left_out_names = ", ".join(on_one_line(key) for key in keys if key not in shown)
         left_out = len(keys) - len(shown)
-        words = f"{left_out} of {len(keys)} keys, the least busy, are left out: {others}"
-        lines += ["", *wrap(words, width, max_lines=_MOST_REASON_LINES, placeholder=" ...")]
+        sentence = f"{left_out} of {len(keys)} keys, the least busy, are left out: {left_out_names}"
+        lines += ["", *wrap(sentence, width, max_lines=_MOST_REASON_LINES, placeholder=" ...")]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -197,7 +197,7 @@ class _Block:
         column = self.axis.column(moment.watermark)
         if moment.watermark > self.axis.end:
             row[column] = ">"
-        _beside(row, show_instant(moment.watermark), column, column)
+        _write_beside(row, show_instant(moment.watermark), column, column)
         return "watermark", "".join(row)
 
     # -- what comes of it --------------------------------------------------------------------
@@ -301,14 +301,14 @@ class _Block:
         if mark is not None:
             row[self.axis.column(mark)] = "x"
         below, with_reason = "", f"{text} {reason}".rstrip()
-        if not _beside(row, with_reason, first, last):
-            below = reason if reason and _beside(row, text, first, last) else with_reason
+        if not _write_beside(row, with_reason, first, last):
+            below = reason if reason and _write_beside(row, text, first, last) else with_reason
         yield _gutter(label) + "".join(row)
         if below:
             yield _gutter("") + cut(below, self.axis.columns - 2)
 
 
-def _beside(row: list[str], text: str, first: int, last: int) -> bool:
+def _write_beside(row: list[str], text: str, first: int, last: int) -> bool:
     """Write a text right of a drawing, or left of it; False if it fits on neither side."""
     shown = cells(text)
     size = len(shown)

@@ -90,9 +90,9 @@ class Rescue:
         for changes, why in (({}, ""), ({"trigger": lasting}, before)):
             enough = self._least(step, drop, changes)
             if enough is not None:
-                more = f"{show_duration(enough - now)} more of allowed lateness"
+                increase = f"{show_duration(enough - now)} more of allowed lateness"
                 in_all = f" ({show_duration(enough)} in all)" if now else ""
-                yield f"{more}{in_all} would have saved it{why}"
+                yield f"{increase}{in_all} would have saved it{why}"
                 return
 
     def _least(self, step: int, drop: Drop, changes: dict[str, Any]) -> int | None:
@@ -155,7 +155,7 @@ class Rescue:
         return any(
             isinstance(output.effect, Drop)
             and output.effect.window == drop.window
-            and _is_it(output.effect.element, drop.element)
+            and _is_same_element(output.effect.element, drop.element)
             for output in stage.play(script[-1])
         )
 
@@ -164,7 +164,7 @@ def _joined(into: Window | None, live: Sequence[Window]) -> str:
     """Which open sessions an element nearly joined, and what it would have made of them."""
     if into is None:
         return ""
-    inside = [one for one in live if into.start <= one.start and one.end <= into.end]
+    inside = [window for window in live if into.start <= window.start and window.end <= into.end]
     if not inside:
         return ""
     names = " and ".join(map(window_in_words, sorted(inside, key=bounds)))
@@ -172,11 +172,11 @@ def _joined(into: Window | None, live: Sequence[Window]) -> str:
     return f": it would have joined {names}{'' if inside == [into] else result}"
 
 
-def _is_it(one: Item | None, other: Item | None) -> bool:
+def _is_same_element(item: Item | None, other: Item | None) -> bool:
     """The same element of a script, and not only an equal one."""
-    if not isinstance(one, Element) or not isinstance(other, Element):
+    if not isinstance(item, Element) or not isinstance(other, Element):
         return False
-    return one.value is other.value and one.timestamp == other.timestamp
+    return item.value is other.value and item.timestamp == other.timestamp
 
 
 def _for_window(step: ScriptStep, window: Window | None, strategy: WindowingStrategy) -> ScriptStep:
@@ -184,7 +184,7 @@ def _for_window(step: ScriptStep, window: Window | None, strategy: WindowingStra
     if not isinstance(step, Arrive) or window is None:
         return step
     elements = (pair for pair in step.elements if window in _windows(pair[1], strategy))
-    return Arrive(tuple((key, attrs.evolve(it, window=window)) for key, it in elements))
+    return Arrive(tuple((key, attrs.evolve(element, window=window)) for key, element in elements))
 
 
 def _windows(element: Element, strategy: WindowingStrategy) -> Collection[Window]:

@@ -437,7 +437,7 @@ def test_an_element_that_a_function_raised_for_was_left_out() -> None:
     )
     results = stream.run(window=bl.FixedWindows("1m"), aggregate=Sum(), on_error="drop")
 
-    assert [s.text for s in results.explain().sentences if s.kind == "dropped"] == [
+    assert [s.text for s in results.explain().sentences if s.topic == "dropped"] == [
         "'one' at 00:00:10 is dropped because Sum().add raised TypeError: unsupported operand "
         "type(s) for +: 'int' and 'str'. It was left out because on_error=\"drop\"; mend the "
         "function to keep it."
@@ -554,7 +554,7 @@ def test_results_explain_themselves() -> None:
     explanation = results.explain("joe", ("00:03:00", "00:13:00"))
 
     assert isinstance(explanation, Explanation)
-    assert [(s.step, s.kind, s.windows) for s in explanation.sentences] == [
+    assert [(s.step, s.topic, s.windows) for s in explanation.sentences] == [
         (3, "dropped", (bl.IntervalWindow("00:03:00", "00:13:00"),))
     ]
     assert results.recording.keys == ("joe",)
@@ -633,7 +633,7 @@ def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_
         run = run_in_memory(Grouping(scenario.strategy, Collect()), scenario.script)
         explanation = explain(Recording.of(run, scenario.strategy, Collect()))
 
-        kinds = [sentence.kind for sentence in explanation.sentences]
+        kinds = [sentence.topic for sentence in explanation.sentences]
         assert kinds.count("dropped") == len(run.drops)
         assert kinds.count("withdrawn") == sum(o.effect.retraction for o in run.panes)
         assert kinds.count("fired") == sum(not o.effect.retraction for o in run.panes)

@@ -85,7 +85,7 @@ def test_the_session_of_the_blog_is_reported_step_by_step(reader: Reader):
         reader.press("ArrowRight")
         shown.append(reader.said)
     sentences = [
-        sentence for sentence in explain(recording).sentences if sentence.kind != "waiting"
+        sentence for sentence in explain(recording).sentences if sentence.topic != "waiting"
     ]
     assert [words[2:] for words in shown] == [
         [sentence.text for sentence in sentences if sentence.step == step] for step in range(7)
