@@ -106,20 +106,20 @@ class Answering(BaseHTTPRequestHandler):
         self.say(HTTPStatus(code))
 
     def say(
-        self, status: HTTPStatus, more: Mapping[str, str] | None = None, words: str = ""
+        self, status: HTTPStatus, extra_headers: Mapping[str, str] | None = None, detail: str = ""
     ) -> None:
         """Answer with a status, and with what it means in plain text."""
-        text = f"{status.phrase}: {words}\n" if words else f"{status.phrase}\n"
-        self.answer(status, TEXT, text.encode(), more)
+        text = f"{status.phrase}: {detail}\n" if detail else f"{status.phrase}\n"
+        self.answer(status, TEXT, text.encode(), extra_headers)
 
     def answer(
         self,
         status: HTTPStatus,
         content_type: str | None,
         body: bytes,
-        more: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
-        headers = {**self._site.headers, **(more or {})}
+        headers = {**self._site.headers, **(extra_headers or {})}
         if content_type is not None:
             headers |= {"Content-Type": content_type, "Content-Length": str(len(body))}
         self.close_connection = True

@@ -91,7 +91,7 @@ class History:
     def progressed(self, progress: Progress) -> None:
         """A micro-batch is done. One that is known already counts once."""
         with self._lock:
-            run = self._run(progress.query, progress.run, progress.name, progress.at)
+            run = self._run(progress.query, progress.run, progress.name, progress.began_ms)
             run.add(progress)
             if run.state == "starting":
                 run.state = "running"

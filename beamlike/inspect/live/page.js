@@ -209,7 +209,7 @@ function day(batches) {
 
 function charts(query) {
   const batches = query.recent.slice(-SHOWN), last = batches.at(-1);
-  const behind = (it) => (it.watermark === null ? null : it.at + it.took - it.watermark);
+  const behind = (it) => (it.watermark === null ? null : it.began_ms + it.took - it.watermark);
   const replayed = last.watermark !== null && behind(last) > REPLAYED_MS;
   const drawn = [
     replayed
@@ -251,7 +251,7 @@ function facts(query, now) {
       fact("Dropped rows", count(all("dropped")), reasons(added(query.groupings.map((it) => it.dropped)))));
   }
   found.push(
-    fact("Last batch", `${last.batch}`, `${many(last.rows, "row", "rows")}, begun ${duration(until - last.at)} before ${query.ended ? "the end" : "now"}`),
+    fact("Last batch", `${last.batch}`, `${many(last.rows, "row", "rows")}, begun ${duration(until - last.began_ms)} before ${query.ended ? "the end" : "now"}`),
     fact("Time of a batch", duration(last.took), parts),
     fact("Rows in a second", last.rate === null ? "?" : rate(last.rate), `${last.arriving === null ? "?" : rate(last.arriving)} arrived in a second, ${count(query.rows)} in all`),
     fact("State", last.state_disk === null ? bytes(last.state_memory) : bytes(last.state_disk), `${last.state_disk === null ? "in memory" : `in files, ${bytes(last.state_memory)} in memory`}, ${many(last.state_rows, "row", "rows")} of the store`));
@@ -286,7 +286,7 @@ function batchTable(query) {
   const several = query.groupings.length > 1 && !grouping ? ", all groupings" : "";
   const counted = query.groupings.length > 0;
   const columns = [
-    ["batch", (it) => `${it.batch}`], ["begun (UTC)", (it) => instant(it.at)], ["time", (it) => duration(it.took)],
+    ["batch", (it) => `${it.batch}`], ["begun (UTC)", (it) => instant(it.began_ms)], ["time", (it) => duration(it.took)],
     ["rows", (it) => count(it.rows)], ["rows in a second", (it) => rate(it.rate)], ["watermark (UTC)", (it) => instant(it.watermark)],
     ...(counted ? [
       [`open windows${several}`, (it) => count(windowsOpen(it))],
@@ -332,7 +332,7 @@ function show() {
   say("state", WORDS[query.state]);
   $("state").className = query.state;
   $("problem").hidden = !query.problem;
-  say("problem-kind", query.problem ? `The query failed: ${query.problem.kind}` : "");
+  say("problem-kind", query.problem ? `The query failed: ${query.problem.error_class}` : "");
   say("problem-text", query.problem ? query.problem.text : "");
   const some = query.recent.length > 0, counted = query.groupings.length > 0;
   for (const id of ["facts", "charts"]) $(id).hidden = !some;

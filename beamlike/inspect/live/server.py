@@ -46,7 +46,7 @@ class PageServer(Listening):
     def get(self, request: Answering, path: str) -> None:
         sent, slash, name = path.removeprefix("/").partition("/")
         if not (slash and is_secret(sent, self._token)):
-            request.say(HTTPStatus.FORBIDDEN, words=_NO_TOKEN)
+            request.say(HTTPStatus.FORBIDDEN, detail=_NO_TOKEN)
         elif name == _DATA:
             self._numbers(request)
         elif name in _PARTS:

@@ -14,22 +14,22 @@ LOGGER: Final = logging.getLogger("beamlike.metrics")
 def line_of(name: str, progress: Progress) -> str:
     """What a micro-batch did, in a line."""
     parts = [f"{name} batch {progress.batch}: {how_many(progress.rows, 'row')}, {progress.took} ms"]
-    parts += (f"{grouping}: {_words(it)}" for grouping, it in progress.groupings.items())
+    parts += (f"{grouping}: {_phrase(counts)}" for grouping, counts in progress.groupings.items())
     return "; ".join(parts)
 
 
-def _words(counts: Counts) -> str:
+def _phrase(counts: Counts) -> str:
     panes = ", ".join(f"{count} {timing}" for timing, count in counts.panes.items() if count)
-    words = [how_many(counts.elements, "element"), f"panes {panes}" if panes else "no pane"]
+    parts = [how_many(counts.elements, "element"), f"panes {panes}" if panes else "no pane"]
     if counts.retractions:
-        words.append(f"{counts.retractions} withdrawing")
+        parts.append(f"{counts.retractions} withdrawing")
     if any(counts.dropped.values()):
-        words.append(f"dropped {_dropped(counts)}")
+        parts.append(f"dropped {_dropped(counts)}")
     if counts.merges:
-        words.append(how_many(counts.merges, "merge"))
+        parts.append(how_many(counts.merges, "merge"))
     if counts.windows_open is not None:
-        words.append(f"{counts.windows_open} open")
-    return ", ".join(words)
+        parts.append(f"{counts.windows_open} open")
+    return ", ".join(parts)
 
 
 def _dropped(counts: Counts) -> str:

@@ -59,7 +59,7 @@ class MetricsServer(Listening):
         from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 
         if not self._may_read(request):
-            request.say(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": _SCHEME}, words=_NO_TOKEN)
+            request.say(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": _SCHEME}, detail=_NO_TOKEN)
         elif path == _PATH:
             request.answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, self._text().encode())
         else:
@@ -78,4 +78,4 @@ class MetricsServer(Listening):
         if name not in self._refused and len(self._refused) < _MOST_NAMES:
             self._refused.add(name)
             self.logger.warning("a request for host %r was refused; %s", name, _ADVICE)
-        request.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
+        request.say(HTTPStatus.MISDIRECTED_REQUEST, detail=f"the host is not known here; {_ADVICE}")

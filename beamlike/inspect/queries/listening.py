@@ -82,7 +82,7 @@ class Listener(StreamingQueryListener):
         known = str(query.id), str(query.runId)
         recent = [Progress.of(progress.json) for progress in query.recentProgress]
         # Spark does not report when it started; it ran by the first of these.
-        self._to.started(*known, query.name, recent[0].at if recent else wall_clock_ms())
+        self._to.started(*known, query.name, recent[0].began_ms if recent else wall_clock_ms())
         for progress in recent:
             self._to.progressed(progress)
         if not query.isActive:

@@ -134,7 +134,7 @@ class Progress:
         run: The id of this run of it.
         name: Its name, if it was given one.
         batch: The number of the micro-batch.
-        at: When it began, epoch ms.
+        began_ms: When it began, epoch ms.
         took: How long it took, ms.
         rows: Rows read from all sources, ticks among them.
         rate: Rows worked off in a second, None if unknown.
@@ -152,7 +152,7 @@ class Progress:
     run: str
     name: str | None
     batch: int
-    at: int
+    began_ms: int
     took: int
     rows: int
     rate: float | None
@@ -237,7 +237,7 @@ _LONG: Final = 2_000
 class Problem:
     """What ended a query: the class of the error, and what it says."""
 
-    kind: str
+    error_class: str
     text: str
 
     @classmethod
@@ -248,7 +248,7 @@ class Problem:
         the first line.
 
         >>> Problem.of("Traceback\\nbeamlike.errors.StateError: it is another plan\\n\\tat x")
-        Problem(kind='StateError', text='it is another plan')
+        Problem(error_class='StateError', text='it is another plan')
         """
         lines = exception.splitlines()
         for pattern in (_RAISED, _ANY_RAISED):
@@ -260,5 +260,5 @@ class Problem:
                 )
                 message = "\n".join([match[2], *rest]).strip()
                 return cls(match[1].rpartition(".")[2], message[:_LONG])
-        words = next((line.strip() for line in lines if line.strip()), "no words")
-        return cls("error", words[:_LONG])
+        first_line = next((line.strip() for line in lines if line.strip()), "no words")
+        return cls("error", first_line[:_LONG])

@@ -34,7 +34,7 @@ class GroupingTotal:
     merges: int = 0
     jumps: int = 0
     held_jumps: int = 0
-    stands: Counts = attrs.field(factory=lambda: Counts({}, {}))
+    status: Counts = attrs.field(factory=lambda: Counts({}, {}))
 
     def add(self, counted: Counts) -> None:
         self.elements += counted.elements
@@ -45,7 +45,7 @@ class GroupingTotal:
         self.jumps += counted.jump is not None
         self.held_jumps += counted.held is not None
         if counted.windows_open is not None:
-            self.stands = counted  # one that was not stepped keeps its status
+            self.status = counted  # one that was not stepped keeps its status
 
 
 @attrs.define
@@ -137,7 +137,9 @@ class Totals:
         from prometheus_client import metrics_core
 
         with self._lock:
-            queries = [({"query": it.name, "id": id}, it) for id, it in self._queries.items()]
+            queries = [
+                ({"query": query.name, "id": id}, query) for id, query in self._queries.items()
+            ]
             groupings = [
                 (labels | {"grouping": name}, query, grouping)
                 for labels, query in queries
@@ -180,10 +182,10 @@ class _Metric:
         family = getattr(kinds, self.family_class)(self.name, self.help, labels=names, unit=unit)
         for labels, value in values:
             numbers = value.items() if isinstance(value, Mapping) else [(None, value)]
-            for which, number in numbers:
+            for label_value, number in numbers:
                 if number is not None:
-                    more = [] if which is None else [which]
-                    family.add_metric([*labels.values(), *more], number)
+                    label_values = [] if label_value is None else [label_value]
+                    family.add_metric([*labels.values(), *label_values], number)
         return family
 
 
@@ -202,7 +204,7 @@ def _lag(now: int | None, instant: int | None) -> float | None:
 def _clock(query: _Query) -> int | None:
     """The clock at the end of the last micro-batch (epoch ms)."""
     last = query.last
-    return None if last is None else last.at + last.took
+    return None if last is None else last.began_ms + last.took
 
 
 _OF_QUERIES: Final = (
@@ -247,11 +249,11 @@ _OF_GROUPINGS: Final = (
         label="reason",
     ),
     _counter("beamlike_merges", "Live windows that became part of another.", "merges"),
-    _gauge("beamlike_windows_open", "Windows that are kept.", "stands.windows_open"),
+    _gauge("beamlike_windows_open", "Windows that are kept.", "status.windows_open"),
     _gauge(
         "beamlike_watermark_seconds",
         "Input watermark of the grouping, in seconds since 1970.",
-        lambda _, grouping: _lag(grouping.stands.watermark, 0),
+        lambda _, grouping: _lag(grouping.status.watermark, 0),
     ),
     _counter(
         "beamlike_watermark_jumps",
@@ -266,15 +268,15 @@ _OF_GROUPINGS: Final = (
     _gauge(
         "beamlike_watermark_lag_seconds",
         "By how much the input watermark was behind the clock after the last micro-batch.",
-        lambda query, grouping: _lag(_clock(query), grouping.stands.watermark),
+        lambda query, grouping: _lag(_clock(query), grouping.status.watermark),
     ),
     _gauge(
         "beamlike_deadline_lag_seconds",
         "By how much the watermark, or the clock, is past the oldest deadline of an open window; "
         "below zero while nothing is due.",
         lambda query, grouping: {
-            "event": _lag(grouping.stands.watermark, grouping.stands.deadline),
-            "processing": _lag(_clock(query), grouping.stands.clock_deadline),
+            "event": _lag(grouping.status.watermark, grouping.status.deadline),
+            "processing": _lag(_clock(query), grouping.status.clock_deadline),
         },
         label="clock",
     ),

@@ -83,11 +83,11 @@ class Checkpoint:
         numbers = {row.operatorId for row, variables in operators if _BLOBS in variables}
         ours = tuple(sorted(numbers, reverse=True))
         if not ours:
-            others = ", ".join(sorted({row.operatorName for row, _ in operators}))
+            operator_names = ", ".join(sorted({row.operatorName for row, _ in operators}))
             raise StateError(
                 f"the query of the checkpoint {path} keeps no windows of beamlike, but state of "
-                f"{others}; give the checkpointLocation of a query made with windowed, stream or "
-                "a pipeline"
+                f"{operator_names}; give the checkpointLocation of a query made with windowed, "
+                "stream or a pipeline"
             )
         first, last = operators[0][0].minBatchId, operators[0][0].maxBatchId
         if batch is not None and not first <= batch <= last:

@@ -191,14 +191,14 @@ def _no_key(key: str, stages: Sequence[SavedStage], state: SavedState) -> StateE
         return StateError(f"there is no key {key!r}: nothing is open after batch {state.batch}")
     # Comparing texts takes its time: among very many, those that share a beginning.
     start = key[:2].lower()
-    near = known if len(known) <= _LOOKED_AT else [it for it in known if it.lower()[:2] == start]
+    near = [text for text in known if len(known) <= _LOOKED_AT or text.lower()[:2] == start]
     nearest = difflib.get_close_matches(key, near[:_LOOKED_AT], n=_NEAREST, cutoff=0.5)
-    some = nearest or sorted(known)[:_NEAREST]
-    which = "the nearest are" if nearest else "the first are"
-    if len(some) == 1:
-        which = "the only key is" if len(known) == 1 else "the nearest is"
-    more = "" if nearest or len(known) <= len(some) else f" and {len(known) - len(some):,} more"
+    shown = nearest or sorted(known)[:_NEAREST]
+    intro = "the nearest are" if nearest else "the first are"
+    if len(shown) == 1:
+        intro = "the only key is" if len(known) == 1 else "the nearest is"
+    ending = "" if nearest or len(known) <= len(shown) else f" and {len(known) - len(shown):,} more"
     return StateError(
-        f"no window of the key {key!r} is open after batch {state.batch}; {which} "
-        f"{', '.join(map(repr, some))}{more}"
+        f"no window of the key {key!r} is open after batch {state.batch}; {intro} "
+        f"{', '.join(map(repr, shown))}{ending}"
     )

@@ -92,13 +92,13 @@ def python_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
         return [_python_value(column.slice(index, 1)) for index in range(len(column))]
 
 
-def _python_value(one: pa.ChunkedArray | pa.Array) -> Any:
+def _python_value(column: pa.ChunkedArray | pa.Array) -> Any:
     try:
-        return one.to_pylist()[0]
+        return column.to_pylist()[0]
     except (OverflowError, ValueError):
         with suppress(pa.ArrowException):
-            return pc.cast(one, pa.string()).to_pylist()[0]
-        return f"{one.type} that Python has no value for"
+            return pc.cast(column, pa.string()).to_pylist()[0]
+        return f"{column.type} that Python has no value for"
 
 
 def keys_as_values(

@@ -88,8 +88,8 @@ class SavedState:
         for stage in self.stages:
             if stage.name == name:
                 return stage
-        there = ", ".join(repr(stage.name) for stage in self.stages) or "none"
-        raise StateError(f"there is no stage {name!r} in {self.path}; there are {there}")
+        known_names = ", ".join(repr(stage.name) for stage in self.stages) or "none"
+        raise StateError(f"there is no stage {name!r} in {self.path}; there are {known_names}")
 
     @cached_property
     def windows(self) -> pa.Table:

@@ -115,7 +115,7 @@ class SavedShard:
         """Read the blobs of a shard, by number."""
         try:
             columns, header = open_index(blobs[INDEX])
-            identity = {str(what): str(words) for what, words in header["plan"].items()}
+            identity = {str(name): str(text) for name, text in header["plan"].items()}
             contents = PageContents.from_json(header["contents"])
         except (StateError, *READ_ERRORS) as error:
             raise _unreadable(group, error) from error
@@ -126,7 +126,7 @@ class SavedShard:
             # Earlier versions had no such columns, nor has what has not such deadlines.
             deadlines = (columns.get(name, ()) for name in ("event", "timer", "side"))
             leasts = (int(np.min(of_rows, initial=NEVER)) for of_rows in deadlines)
-            event, timer, side = (None if it == NEVER else unit.to_ms(it) for it in leasts)
+            event, timer, side = (None if least == NEVER else unit.to_ms(least) for least in leasts)
             trigger = SavedTrigger.known(about.get("trigger", identity.get("trigger")))
             of_keys = saved_clocks(blobs.get, columns.get("own", ()))
             for length in {"allowed lateness", "retained"} & about.keys():
@@ -187,9 +187,9 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
             instants |= {of_input: part.active_at}
             instants |= {f"the greatest time of {of_input}": part.greatest}
     unit = resolution_in(identity)
-    for what, instant in instants.items():
+    for label, instant in instants.items():
         if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:
-            raise ValueError(f"{what} is no instant: {reprlib.repr(instant)}")
+            raise ValueError(f"{label} is no instant: {reprlib.repr(instant)}")
 
 
 def _about(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,13 +197,13 @@ def _about(header: Mapping[str, Any]) -> dict[str, Any]:
     about = header.get("about", {})
     if not isinstance(about, dict):
         raise ValueError(f"what it notes of its grouping is no object: {reprlib.repr(about)}")
-    for what in ("stage", "trigger"):
-        if not isinstance(about.get(what, ""), str):
-            raise ValueError(f"its {what} is no text: {reprlib.repr(about[what])}")
-    for what in ("allowed lateness", "retained"):
-        length = about.get(what, 0)
+    for field in ("stage", "trigger"):
+        if not isinstance(about.get(field, ""), str):
+            raise ValueError(f"its {field} is no text: {reprlib.repr(about[field])}")
+    for field in ("allowed lateness", "retained"):
+        length = about.get(field, 0)
         if type(length) is not int or length < 0:
-            raise ValueError(f"its {what} is no length of time: {reprlib.repr(length)}")
+            raise ValueError(f"its {field} is no length of time: {reprlib.repr(length)}")
     return about
 
 

@@ -163,7 +163,7 @@ class SavedStage:
         """
         if self.specs is None:
             return None
-        return [one for of_shard in self._read.values() for one in of_shard]
+        return [function for of_shard in self._read.values() for function in of_shard]
 
     @cached_property
     def _read(self) -> Mapping[int, Sequence[SavedFunction]]:
@@ -240,8 +240,8 @@ class SavedStage:
     def _allowed_lateness(self) -> int | None:
         """How late data may be (ms); None if that is not known."""
         # Earlier versions left it among the words.
-        words = milliseconds(self.identity.get("allowed lateness", ""))
-        lateness = self._latest.about.get("allowed lateness", words)
+        of_identity = milliseconds(self.identity.get("allowed lateness", ""))
+        lateness = self._latest.about.get("allowed lateness", of_identity)
         # More than all of time changes nothing, and would be too much for 64 bits.
         return None if lateness is None else min(lateness, _ALL_OF_TIME)
 
@@ -274,7 +274,7 @@ class SavedStage:
         """The same for windows of a function: the first timer, element that waits, or end."""
         due = expiry + GC_DELAY
         for index, function in enumerate(functions):
-            turns = [min(it + lateness, int(expiry[index])) for it in function.waiting[:1]]
+            turns = [min(time + lateness, int(expiry[index])) for time in function.waiting[:1]]
             timers = [] if function.next_event is None else [function.next_event]
             due[index] = min([int(due[index]), *timers, *turns])
         return due
@@ -321,8 +321,8 @@ def _first(lists: pa.ListArray) -> pa.Array:
     """The first item of each list, null where there is none. Timers are ascending."""
     lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy()
     starts = np.cumsum(lengths) - lengths
-    some = lengths > 0
-    return lists.flatten().take(pa.array(starts, mask=~some))
+    has_items = lengths > 0
+    return lists.flatten().take(pa.array(starts, mask=~has_items))
 
 
 def _side_by_side(columns: Sequence[pa.ChunkedArray], count: int) -> pa.Array:

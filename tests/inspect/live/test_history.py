@@ -70,7 +70,7 @@ def test_a_query_starts_runs_and_stops() -> None:
     assert query["recent"] == [
         {
             "batch": 4,
-            "at": 1_767_225_604_000,
+            "began_ms": 1_767_225_604_000,
             "took": 800,
             "rows": 10,
             "rate": 12.5,
@@ -103,7 +103,7 @@ def test_a_query_that_failed_says_why() -> None:
     history.ended("q", "r", "Traceback\nbeamlike.errors.StateError: another plan\n", clock=9_000)
     (query,) = shown(history)
     assert (query["state"], query["ended"]) == ("failed", 9_000)
-    assert query["problem"] == {"kind": "StateError", "text": "another plan"}
+    assert query["problem"] == {"error_class": "StateError", "text": "another plan"}
 
 
 def test_counts_add_up_and_windows_that_are_open_do_not() -> None:

@@ -198,7 +198,7 @@ def test_a_query_that_failed_says_why_in_the_words_of_its_error(spark: Any, star
         source = start(lambda frame: hours(frame, on_error="fail"))
         source.put((None, "00:05:00"))
         (query,) = arrived(view, lambda found: found[0]["state"] == "failed" if found else False)
-        assert query["problem"]["kind"] == "InputRowError"
+        assert query["problem"]["error_class"] == "InputRowError"
         assert words.match(query["problem"]["text"])
         assert "\n" not in query["problem"]["text"]
         with bl.live_view(source.query) as afterwards:

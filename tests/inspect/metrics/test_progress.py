@@ -29,7 +29,7 @@ def test_a_report_of_spark_becomes_a_progress() -> None:
         run="the run",
         name="sales",
         batch=7,
-        at=1_767_225_607_000,
+        began_ms=1_767_225_607_000,
         took=900,
         rows=10,
         rate=12.5,
