@@ -43,8 +43,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse in two lines; argparse would show the whole usage before its line."""
-        words = visible(message.removeprefix("argument "))
-        self.exit(REFUSED, f"{self.prog}: {words}\n{self.prog} --help shows how it is used\n")
+        refusal = visible(message.removeprefix("argument "))
+        self.exit(REFUSED, f"{self.prog}: {refusal}\n{self.prog} --help shows how it is used\n")
 
 
 def whole_number(least: int) -> Callable[[str], int]:

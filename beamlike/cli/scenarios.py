@@ -52,8 +52,8 @@ class Reading:
     @property
     def first_problems(self) -> str:
         """What is wrong with the first files."""
-        more = len(self.problems) - _MOST_PROBLEMS
-        ending = [f"... and {more} more files that cannot be used"] if more > 0 else []
+        hidden = len(self.problems) - _MOST_PROBLEMS
+        ending = [f"... and {hidden} more files that cannot be used"] if hidden > 0 else []
         return "\n\n".join([*self.problems[:_MOST_PROBLEMS], *ending])
 
     def show_problems(self) -> None:
@@ -62,8 +62,8 @@ class Reading:
 
     def show_unread(self) -> None:
         """Repeat in a line for each file what has not run: the first message may be far above."""
-        for what in self.unread:
-            print(f"beamlike: not run, it cannot be read: {visible(what)}", file=sys.stderr)
+        for unread_text in self.unread:
+            print(f"beamlike: not run, it cannot be read: {visible(unread_text)}", file=sys.stderr)
 
 
 def read_files(names: Iterable[str]) -> Reading:
@@ -79,8 +79,8 @@ def read_each(files: Iterable[str]) -> Reading:
         scenarios += transcripts.scenarios
         if transcripts.problem is not None:
             problems.append(str(transcripts.problem))
-            some = f"{how_many(transcripts.unread, 'scenario')} of {file}"
-            unread.append(some if transcripts.scenarios else file)
+            unread_scenarios = f"{how_many(transcripts.unread, 'scenario')} of {file}"
+            unread.append(unread_scenarios if transcripts.scenarios else file)
         elif not transcripts.scenarios:
             problems.append(
                 f"{file}: there is no scenario in this file; beamlike replay --help shows one to "

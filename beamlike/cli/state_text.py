@@ -50,7 +50,7 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
 
 def keys_of(clocks: Sequence[KeyOfState]) -> str:
     """The watermarks of keys that have each its own, those that are behind first."""
-    watermarks = [(it.clock.watermark, escaped(it.key), it.clock.active_at) for it in clocks]
+    watermarks = [(row.clock.watermark, escaped(row.key), row.clock.active_at) for row in clocks]
     return _slowest("key", watermarks)
 
 
@@ -123,8 +123,8 @@ def listing(
     elif not shown:
         yield every if of else "no window is open"
     else:
-        more = f"{len(shown):,} of {every}" if len(shown) < of else every
-        yield f"{more}, {_SORTED[sort]}"
+        count_text = f"{len(shown):,} of {every}" if len(shown) < of else every
+        yield f"{count_text}, {_SORTED[sort]}"
         yield from _aligned(_window_rows(shown, several=len(state.stages) > 1))
         if len(shown) < of:
             yield "(--limit N shows more, --key KEY shows all of one key)"
@@ -133,10 +133,10 @@ def listing(
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     yield f"stage {escaped(stage.name)}, operator {stage.operator} of the query"
     lines = dict(_totals(state, stage))
-    for what, value in stage.identity.items():
-        if what not in _OF_NO_USE and value != _DEFAULTS.get(what):
+    for name, value in stage.identity.items():
+        if name not in _OF_NO_USE and value != _DEFAULTS.get(name):
             length = milliseconds(value)
-            lines[escaped(what)] = escaped(value) if length is None else show_duration(length)
+            lines[escaped(name)] = escaped(value) if length is None else show_duration(length)
     yield from named_facts(lines)
     yield ""
     rows = state.shards_of(stage)
@@ -191,8 +191,8 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
         return f"{watermark}; no window holds it back"
     behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
     by = "; ".join(f"{_holder(row)} in shard {row['shard']}" for row in held[:3])
-    more = f" and {how_many(len(held) - 3, 'shard')} more" if len(held) > 3 else ""
-    return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{more}"
+    other_shards = f" and {how_many(len(held) - 3, 'shard')} more" if len(held) > 3 else ""
+    return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{other_shards}"
 
 
 def _shard_row(shard: SavedShard, row: Mapping[str, Any]) -> dict[str, str]:
@@ -241,9 +241,9 @@ def _next_of(function: SavedFunction) -> str:
     """The timer that fires next, and how many there are besides."""
     if not function.timers:
         return "an element" if not function.waiting else "its elements' turn"
-    first, *more = function.timers
-    others = f" and {how_many(len(more), 'timer')} more" if more else ""
-    return f"{_timer_name(first)}{others}"
+    first, *later_timers = function.timers
+    ending = f" and {how_many(len(later_timers), 'timer')} more" if later_timers else ""
+    return f"{_timer_name(first)}{ending}"
 
 
 def _timer_name(timer: SavedTimer) -> str:
@@ -272,7 +272,7 @@ def _function(function: SavedFunction) -> Iterator[str]:
 def _shown(cell: SavedCell) -> str:
     if cell.kind != "ordered list":
         return repr(cell.value)
-    return ", ".join(f"{instant(at)}: {value!r}" for at, value in cell.value)
+    return ", ".join(f"{instant(time_ms)}: {value!r}" for time_ms, value in cell.value)
 
 
 def _fires(timer: SavedTimer) -> str:

@@ -96,27 +96,28 @@ def _open(text: str, name: str) -> Plain:
             raise TranscriptError(refusal)
         problem = "\n".join(filter(None, (problem, refusal)))
     sketches = [
-        sketch_of(it.script, it.strategy, it.aggregation, it.title or it.id) for it in drawn
+        sketch_of(case.script, case.strategy, case.aggregation, case.title or case.id)
+        for case in drawn
     ]
     return {"sketches": sketches, "problem_of_others": problem}
 
 
-def _scenario(sketch: Plain, which: int) -> Plain:
+def _scenario(sketch: Plain, strategy_index: int) -> Plain:
     """A scenario file that expects what came out."""
-    chosen = grouped(sketch["strategies"][which])
+    chosen = grouped(sketch["strategies"][strategy_index])
     run = run_in_memory(chosen.machine(), script_of(sketch))
     windowing = chosen.strategy, chosen.aggregation
     document = write_scenario("playground", *windowing, run, title=sketch["title"])
     return {"text": scenario_text(document) + "\n"}
 
 
-def _python(sketch: Plain, which: int) -> Plain:
+def _python(sketch: Plain, strategy_index: int) -> Plain:
     """A test in Python that expects what came out."""
     # These bring the whole harness along, which takes a while in a browser.
     from beamlike.testing.assertions.complete import output_code
     from beamlike.testing.streams.as_code import as_test_stream
 
-    chosen = grouped(sketch["strategies"][which])
+    chosen = grouped(sketch["strategies"][strategy_index])
     run = run_in_memory(chosen.machine(), script_of(sketch))
     code = as_test_stream(run.script, chosen.strategy, chosen.combine)
     imports, _, body = code.partition("\n\n")

@@ -75,7 +75,7 @@ def _flink(choices: _Choices) -> InWords:
         f"flink.key_by().window(\n    flink.{assigned}\n).trigger(flink.{triggered}"
         f").allowed_lateness({_length(lateness)})"
     )
-    return windowed.reduce(lambda one, other: one + other).strategy, code
+    return windowed.reduce(lambda value, other: value + other).strategy, code
 
 
 _FLINK_WINDOWS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -247,14 +247,14 @@ def sketch_of(script: Script, strategy: WindowingStrategy, aggregation: str, tit
             case Arrive(elements):
                 plain = [{"key": key, "value": e.value, "at": e.timestamp} for key, e in elements]
                 steps.append({"clock": clock, "elements": plain})
-    one = {"windowing": windowing_of(strategy, aggregation), "aggregation": aggregation}
+    windowing = {"windowing": windowing_of(strategy, aggregation), "aggregation": aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
     kept = [
         step
         for step, after in pairwise([*steps, {"clock": None}])
         if step.get("elements") != [] or after["clock"] != step["clock"]
     ]
-    return {"title": title, "steps": kept, "rule": {"rule": "drawn"}, "strategies": [one]}
+    return {"title": title, "steps": kept, "rule": {"rule": "drawn"}, "strategies": [windowing]}
 
 
 def windowing_of(strategy: WindowingStrategy, aggregation: str) -> Plain:
@@ -277,7 +277,7 @@ def _rule(plain: Plain) -> WatermarkRule | None:
 
 def _step(step: Plain) -> ScriptStep:
     if "elements" in step:
-        return Arrive(tuple((it["key"], _element(it)) for it in step["elements"]))
+        return Arrive(tuple((plain["key"], _element(plain)) for plain in step["elements"]))
     to = step["watermark"]
     return AdvanceWatermark(MAX_TIMESTAMP if to is None else to)
 

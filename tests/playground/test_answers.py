@@ -126,7 +126,7 @@ def test_a_stream_that_cannot_be_is_refused(given: dict[str, Any], said: str):
 
 
 def test_scenarios_are_saved_and_opened_again():
-    text = ask("scenario", sketch=sketch(FIVE, MOVE, NINE, END), which=0)["text"]
+    text = ask("scenario", sketch=sketch(FIVE, MOVE, NINE, END), strategy_index=0)["text"]
     (scenario,) = transcripts_of(text, "scores.json", must_expect=True).scenarios
     assert differences(scenario, run_in_memory(scenario.machine(), scenario.script)) == []
     opened = ask("open", text=text, name="scores.json")
@@ -148,7 +148,7 @@ def test_every_scenario_of_a_file_is_drawn_with_the_panes_that_it_expects(name: 
 
 
 def test_a_test_in_python_holds():
-    text = ask("python", sketch=sketch(FIVE, MOVE, NINE, END), which=0)["text"]
+    text = ask("python", sketch=sketch(FIVE, MOVE, NINE, END), strategy_index=0)["text"]
     names: dict[str, Any] = {}
     exec(text, names)
     names["test_of_the_playground"]()

@@ -287,7 +287,7 @@ async function save(how) {
     return;
   }
   say("Writing …");
-  const answer = await python.ask(how, { sketch: sketch.plain(), which: 0 });
+  const answer = await python.ask(how, { sketch: sketch.plain(), strategy_index: 0 });
   if (answer.problem) {
     say(answer.problem, true);
     return;
