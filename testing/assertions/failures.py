@@ -192,8 +192,8 @@ def failure_text(
 def some_lines(lines: Iterable[str]) -> str:
     """Lines under one label, not too many of them."""
     every = list(lines)
-    more = len(every) - _MOST_LINES
-    return "\n".join(every[:_MOST_LINES] + ([f"... and {more} more"] if more > 0 else []))
+    hidden = len(every) - _MOST_LINES
+    return "\n".join(every[:_MOST_LINES] + ([f"... and {hidden} more"] if hidden > 0 else []))
 
 
 def _fact(label: str, text: str, width: int) -> str:

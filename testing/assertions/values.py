@@ -30,12 +30,12 @@ def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
     return tuple(elements)
 
 
-def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = False) -> ValueMatcher:
+def _contain(name: str, *wanted: Any, stamped: bool = False, extras: bool = False) -> ValueMatcher:
     """These elements, and perhaps others; with their times (ms) if ``stamped``."""
 
     def expected() -> str:
         lines = some_lines(show_element(element, stamped=stamped) for element in wanted)
-        if others:
+        if extras:
             return f"an element {lines}"
         match len(wanted):
             case 0:
@@ -49,11 +49,11 @@ def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = Fals
         same = results.same_stamped if stamped or results.stamped else results.same_element
         elements = [results.wanted(plain, name, stamped=stamped) for plain in wanted]
         missing, rest = unmatched(elements, selected, same)
-        unexpected = () if others else tuple(rest)
+        unexpected = () if extras else tuple(rest)
         return Mismatch(tuple(missing), unexpected) if missing or unexpected else None
 
     single = name.startswith("contain_single_value")
-    return ValueMatcher(name, expected, verdict, not wanted, others or single, stamped)
+    return ValueMatcher(name, expected, verdict, not wanted, extras or single, stamped)
 
 
 def _size_is(size: int) -> Callable[[list[Any], Results], Mismatch | None]:
@@ -78,7 +78,7 @@ Predicate = Callable[[Any], bool]
 
 
 def _satisfy(
-    name: str, predicate: Predicate, what: str, wrong: Callable[[list[Any], Predicate], Any]
+    name: str, predicate: Predicate, selection: str, wrong: Callable[[list[Any], Predicate], Any]
 ) -> ValueMatcher:
     """A question that a function of the user's answers, of ``what``; ``wrong`` makes a remark, or a
     list of unfit elements, of the selected elements and that function.
@@ -102,7 +102,7 @@ def _satisfy(
         return Mismatch(unexpected=tuple(answer))
 
     def expected() -> str:
-        return f"that {what} satisfies {_name_of(predicate)}"
+        return f"that {selection} satisfies {_name_of(predicate)}"
 
     return ValueMatcher(name, expected, verdict, asks_each=name != "satisfy")
 
@@ -158,7 +158,7 @@ def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatche
 
 def contain_value(element: Any) -> ValueMatcher:
     """At least one element is this one."""
-    return _contain("contain_value", _plain(element), others=True)
+    return _contain("contain_value", _plain(element), extras=True)
 
 
 def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
@@ -168,7 +168,7 @@ def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
         TimeError: The instant cannot be read.
     """
     name = "contain_value_at_time"
-    return _contain(name, _stamped(time, element, name), stamped=True, others=True)
+    return _contain(name, _stamped(time, element, name), stamped=True, extras=True)
 
 
 be_empty: Final = BeEmpty("be_empty", lambda: "no elements", _size_is(0), wants_nothing=True)

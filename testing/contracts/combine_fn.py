@@ -181,11 +181,11 @@ class _LawCheck:
         self._same("compact and merge", self.merge(small, other), result, a=a, rest=rest)
 
     def _same(self, law: str, accumulator: _Accumulator, other: Any, **parts: Elements) -> None:
-        one = self.result(accumulator)
+        result = self.result(accumulator)
         other = self.result(other) if isinstance(other, _Accumulator) else other
-        if not self.equal(one, other):
+        if not self.equal(result, other):
             of = {name: _show(part) for name, part in parts.items()}
-            sentence = _LAWS[law].format(reprlib.repr(one), reprlib.repr(other), **of)
+            sentence = _LAWS[law].format(reprlib.repr(result), reprlib.repr(other), **of)
             self.broken.setdefault(law.partition(" ")[0], sentence)
 
     # Calls of the function, each watched for what it changes.
@@ -265,15 +265,15 @@ def _problem(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _nearly_equal(one: Any, other: Any) -> bool:
-    match one, other:
+def _nearly_equal(value: Any, other: Any) -> bool:
+    match value, other:
         case float(), float():
-            both_nan = math.isnan(one) and math.isnan(other)
-            return both_nan or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
-        case (list() | tuple(), list() | tuple()) if type(one) is type(other):
-            return len(one) == len(other) and all(map(_nearly_equal, one, other))
+            both_nan = math.isnan(value) and math.isnan(other)
+            return both_nan or math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-12)
+        case (list() | tuple(), list() | tuple()) if type(value) is type(other):
+            return len(value) == len(other) and all(map(_nearly_equal, value, other))
         case Mapping(), Mapping():
-            return one.keys() == other.keys() and all(
-                _nearly_equal(one[key], other[key]) for key in one
+            return value.keys() == other.keys() and all(
+                _nearly_equal(value[key], other[key]) for key in value
             )
-    return bool(one == other)
+    return bool(value == other)

@@ -183,12 +183,12 @@ class _TriggerCase:
             raise UserFunctionRaised(f"{method.__name__}({shown}) raises {error!r}") from error
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(state: Any, other: Any) -> bool:
     """Whether two states are the same."""
     try:
-        return bool(one == other)
+        return bool(state == other)
     except Exception:
-        return pickle.dumps(one) == pickle.dumps(other)
+        return pickle.dumps(state) == pickle.dumps(other)
 
 
 def _shown(value: Any) -> str:
@@ -300,12 +300,12 @@ def _finished_parts_are_associative(case: _TriggerCase) -> Iterator[str]:
     def merged(parts: list[bool]) -> bool:
         return case.ask(case.trigger.merges_finished, False, parts)
 
-    for one, two, three in product((False, True), repeat=3):
-        together = merged([one, two, three])
-        if merged([merged([one, two]), three]) != together:
+    for first, second, third in product((False, True), repeat=3):
+        together = merged([first, second, third])
+        if merged([merged([first, second]), third]) != together:
             yield (
-                f"merges_finished of {one}, {two} and {three} is {together} at once, and not if "
-                "the first two merge before; it must be associative"
+                f"merges_finished of {first}, {second} and {third} is {together} at once, and not "
+                "if the first two merge before; it must be associative"
             )
 
 

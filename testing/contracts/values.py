@@ -21,12 +21,12 @@ class ContractAssertionError(AssertionError):
     broken: Sequence[str] = ()
 
     @classmethod
-    def refuse(cls, thing: object, broken: Sequence[str], rule: str, kind: str) -> None:
+    def refuse(cls, thing: object, broken: Sequence[str], rule: str, subject: str) -> None:
         """Raise it if something is broken: a ``rule`` of things of a ``kind``."""
         if broken:
             rules = f"a {rule}" if len(broken) == 1 else f"{len(broken)} {rule}s"
             lines = "\n".join(f"  - {sentence}" for sentence in broken)
-            error = cls(f"{thing} breaks {rules} of {kind}:\n{lines}")
+            error = cls(f"{thing} breaks {rules} of {subject}:\n{lines}")
             error.broken = broken
             raise error
 

@@ -167,11 +167,11 @@ def reified(results: Results) -> Results:
 
 def _same(expected: Any, actual: Any) -> bool:
     """Whether two are the same, where a `Row` and a named tuple of the same fields are."""
-    fields, others = _fields(expected), _fields(actual)
-    if fields is None or others is None:
+    expected_fields, actual_fields = _fields(expected), _fields(actual)
+    if expected_fields is None or actual_fields is None:
         return same(expected, actual)
-    return fields.keys() == others.keys() and all(
-        _same(field, others[name]) for name, field in fields.items()
+    return expected_fields.keys() == actual_fields.keys() and all(
+        _same(field, actual_fields[name]) for name, field in expected_fields.items()
     )
 
 
@@ -198,9 +198,9 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
 
     def wrong(actual: list[Any]) -> str:
         missing, unexpected = unmatched(wanted, actual, equals)
-        more = f", unexpected elements {unexpected!r}" if unexpected else ""
-        more += f", missing elements {missing!r}" if missing else ""
-        return f"{wanted!r} == {actual!r}{more}" if more else ""
+        differences = f", unexpected elements {unexpected!r}" if unexpected else ""
+        differences += f", missing elements {missing!r}" if missing else ""
+        return f"{wanted!r} == {actual!r}{differences}" if differences else ""
 
     return BeamMatcher("equal_to", wrong)
 

@@ -264,7 +264,7 @@ def _numbered(number: int, place: TestLine, text: str) -> str:
 def _all_of(
     failures: list[str], number: int, groupings: Iterable[AssertedGrouping] = ()
 ) -> PaneAssertionError:
-    some = f"{len(failures)} of {number} assertions do"
-    heading = f"{'the assertion does' if number == 1 else some} not hold:"
+    subject = f"{len(failures)} of {number} assertions do"
+    heading = f"{'the assertion does' if number == 1 else subject} not hold:"
     drawn = [asserted.timeline for asserted in groupings]
     return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)

@@ -72,7 +72,7 @@ class TestPipeline(Pipeline):
         self.checks = Checks("build it in a with block, or call run()")
         self.wiring = Wiring(overrides=overrides)
 
-    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def applied(self, transform: PTransform[Any, Any], inputs: Any) -> Any:
         """Apply a transform, or what the test has in its place.
 
         Raises:
@@ -80,8 +80,8 @@ class TestPipeline(Pipeline):
         """
         label = transform.label
         full_name = f"{self.label}/{label}" if self.label else label
-        replaced = self.wiring.in_place_of(transform, full_name, given)
-        out = super().applied(label >> replaced if replaced is not transform else replaced, given)
+        replaced = self.wiring.in_place_of(transform, full_name, inputs)
+        out = super().applied(label >> replaced if replaced is not transform else replaced, inputs)
         self.wiring.look_at(replaced, out, self.checks)
         return out
 
@@ -112,9 +112,9 @@ class TestPipeline(Pipeline):
         self.checks.evaluate(result.outputs)
         return result
 
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_raised: object) -> None:
         __tracebackhide__ = True
-        if kind is not None:  # the test reports that
+        if error_type is not None:  # the test reports that
             self.checks.give_up()
         elif self.result is None:
             self.run()

@@ -217,18 +217,18 @@ class JobTest:
         """What all gauges were set to last, as `counters`."""
         return self._metric("gauges", None)(wanted)
 
-    def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
+    def _metric(self, metric_kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
         name = metric_name(metric)
-        if name is not None and (kind, name) in self._looked_at:
+        if name is not None and (metric_kind, name) in self._looked_at:
             raise self._refusal(
-                f"JobTest looks at the {kind.removesuffix('s')} {metric_text(name)} already"
+                f"JobTest looks at the {metric_kind.removesuffix('s')} {metric_text(name)} already"
             )
-        self._looked_at.add((kind, name))
-        todo = f"write {kind.removesuffix('s')}(...)(value)"
+        self._looked_at.add((metric_kind, name))
+        todo = f"write {metric_kind.removesuffix('s')}(...)(value)"
         assert_with = checks.opened(self._metrics, checks.Check(checks.calling_place(), todo=todo))
 
         def of(wanted: object) -> "JobTest":
-            assert_with(MetricCheck(kind, name, wanted))
+            assert_with(MetricCheck(metric_kind, name, wanted))
             return self
 
         return of

@@ -72,9 +72,9 @@ def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = Transfor
     _checks_of(of, "expect_error").expect_error(error, words)
 
 
-def _expect(of: Any, verb: str, kind: Kind, metric: Any) -> Of:
+def _expect(of: Any, verb: str, metric_kind: Kind, metric: Any) -> Of:
     assert_with = _checks_of(of, verb).open(f"write {verb}(...)(value)")
-    return lambda value: assert_with(MetricCheck(kind, metric_name(metric), value))
+    return lambda value: assert_with(MetricCheck(metric_kind, metric_name(metric), value))
 
 
 def _checks_of(of: Any, verb: str) -> Checks:
@@ -100,56 +100,56 @@ class MetricCheck:
     ``wanted`` is the value, or a function of it. Of all it is a mapping by `MetricName`.
     """
 
-    kind: Kind
+    metric_kind: Kind
     name: MetricName | str | None
     wanted: object
 
     def __call__(self, run: PipelineRun) -> str | None:
-        results = MetricResults(run.metrics).values()[self.kind]
+        results = MetricResults(run.metrics).values()[self.metric_kind]
         if self.name is None:
             by_name: dict[MetricName, list[MetricResult]] = {}
             for result in results:
                 by_name.setdefault(result.key.metric, []).append(result)
             values = {name: self._value(its) for name, its in by_name.items()}
-            return self._answer(self.kind, values, "are")
-        what = f"{self.kind.removesuffix('s')} {metric_text(self.name)}"
+            return self._answer(self.metric_kind, values, "are")
+        label = f"{self.metric_kind.removesuffix('s')} {metric_text(self.name)}"
         named = [
             result for result in results if self.name in (result.key.metric, result.key.metric.name)
         ]
         if not named:
             known = dict.fromkeys(metric_text(result.key.metric) for result in results)
             names = ", ".join(known) or "none"
-            return f"the job never touched the {what}; its {self.kind} are: {names}"
+            return f"the job never touched the {label}; its {self.metric_kind} are: {names}"
         is_one = all(same(named[0].committed, result.committed) for result in named)
-        if self.kind == "gauges" and not is_one:
+        if self.metric_kind == "gauges" and not is_one:
             by_step = ", ".join(f"{result.committed!r} by {result.key.step!r}" for result in named)
             return (
-                f"the {what} was set to {by_step}, and which is later is not known; "
+                f"the {label} was set to {by_step}, and which is later is not known; "
                 "check each alone"
             )
-        return self._answer(what, self._value(named), "is")
+        return self._answer(label, self._value(named), "is")
 
     def _value(self, results: list[MetricResult]) -> Any:
         values = [result.committed for result in results]
-        match self.kind:
+        match self.metric_kind:
             case "counters":
                 return sum(values)
             case "distributions":
                 return reduce(DistributionData.merged, values)
         return values[-1]
 
-    def _answer(self, what: str, value: Any, verb: str) -> str | None:
+    def _answer(self, label: str, value: Any, verb: str) -> str | None:
         wanted = self.wanted
         shown: Any = value
         if isinstance(value, Mapping):
             shown = {metric_text(name): of_metric for name, of_metric in value.items()}
         if not callable(wanted):
-            return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
+            return None if same(wanted, value) else f"the {label} {verb} {shown!r}, not {wanted!r}"
         answer = wanted(value)
         if answer is None or answer:  # what asserts by itself returns None
             return None
         name = getattr(wanted, "__name__", wanted)
-        return f"the {what} {verb} {shown!r}, for which {name} is {answer!r}"
+        return f"the {label} {verb} {shown!r}, for which {name} is {answer!r}"
 
 
 def metric_text(name: MetricName | str) -> str:

@@ -147,7 +147,7 @@ class _Defined:
     """What a test has of one kind for a job, by name, and what of it the job met."""
 
     does: str
-    kind: str
+    noun: str
     add: str
     things: Mapping[Any, Any]
     met: list[Any] = attrs.field(factory=list)
@@ -157,12 +157,12 @@ class _Defined:
         if name not in self.things:
             names = ", ".join(map(repr, self.things)) or "none"
             raise PipelineError(
-                f"the job {self.does} {self.kind} {name!r}, which the test does not have; its "
-                f"{self.kind}s are: {names}; add {self.add.format(name)}"
+                f"the job {self.does} {self.noun} {name!r}, which the test does not have; its "
+                f"{self.noun}s are: {names}; add {self.add.format(name)}"
             )
         if name in self.met and self.does != "takes":
             advice = "; use the collection twice" if self.does == "reads" else ""
-            raise PipelineError(f"the job {self.does} {self.kind} {name!r} twice{advice}")
+            raise PipelineError(f"the job {self.does} {self.noun} {name!r} twice{advice}")
         self.met.append(name)
         return self.things[name]
 
@@ -239,7 +239,7 @@ class Wiring:
     def check_that_all_was_met(self) -> None:
         """Check that the pipeline has everything that the test names."""
         missing = [
-            f"the job never {defined.does} {defined.kind} {name!r}"
+            f"the job never {defined.does} {defined.noun} {name!r}"
             for defined in (self._inputs, self._outputs, self._caches)
             for name in defined.things
             if name not in defined.met
@@ -265,8 +265,8 @@ class _Kept(PTransform[PCollection[Any], PCollection[Any]]):
         super().__init__()
         self.name = name
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        return pcoll
 
 
 def checked_overrides(overrides: Iterable[TransformOverride]) -> dict[str, TransformOverride]:

@@ -151,8 +151,8 @@ def _in_words(effect: Effect) -> str:
         window = "" if effect.window is None else f" of {effect.window}"
         value = f" {effect.value!r}" if effect.element is not None else ""
         return f"dropped{window}, {effect.reason.value}:{value}"
-    what = "withdrawn" if effect.retraction else effect.info.timing.value
-    return f"{what} pane {effect.info.index} of {effect.window}: {effect.value!r}"
+    timing = "withdrawn" if effect.retraction else effect.info.timing.value
+    return f"{timing} pane {effect.info.index} of {effect.window}: {effect.value!r}"
 
 
 def _effects(run: Run) -> list[Effect]:

@@ -182,8 +182,8 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
 
 def _together(problems: Sequence[str]) -> TranscriptError | None:
     """What is wrong with some scenarios of a file, a line each; of very many the first."""
-    more = len(problems) - _MOST_PROBLEMS
-    ending = [f"... and {more} more"] if more > 0 else []
+    hidden = len(problems) - _MOST_PROBLEMS
+    ending = [f"... and {hidden} more"] if hidden > 0 else []
     shown = "\n".join([*problems[:_MOST_PROBLEMS], *ending])
     return TranscriptError(shown) if problems else None
 

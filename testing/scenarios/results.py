@@ -164,7 +164,7 @@ def compare(expected: Expected, run: Run, *, any_order: bool) -> list[str]:
 
 @attrs.frozen
 class _Comparison:
-    kind: str
+    noun: str
     any_order: bool
 
     def differences(
@@ -246,19 +246,19 @@ class _Comparison:
         return f"{self._name(expected)}: {changes}"
 
     def _name(self, entry: Entry) -> str:
-        if self.kind == "drop":
+        if self.noun == "drop":
             return f"drop of {_show(entry['value'])}" if "value" in entry else "drop"
-        words = ["retraction of" if entry["retraction"] else "pane"]
-        words += [entry["timing"]] if "timing" in entry else []
-        words += [f"#{entry['index']}"] if "index" in entry else []
-        return " ".join(words)
+        parts = ["retraction of" if entry["retraction"] else "pane"]
+        parts += [entry["timing"]] if "timing" in entry else []
+        parts += [f"#{entry['index']}"] if "index" in entry else []
+        return " ".join(parts)
 
     def _show(self, entry: Entry) -> str:
         rest = {
             name: value
             for name, value in entry.items()
             if name not in ("step", "key", "window", "timing", "index", "retraction")
-            and not (name == "value" and self.kind == "drop")
+            and not (name == "value" and self.noun == "drop")
         }
         shown = ", ".join(f"{name} {_show(value)}" for name, value in rest.items())
         return f"{self._name(entry)} ({shown})" if shown else self._name(entry)

@@ -258,13 +258,13 @@ def _extra(cls: type[CustomTrigger[Any]]) -> tuple[str, Form]:
     defaults = argument_defaults(cls)
     fields = tuple(
         _added(
-            f"{argument}_ms" if kind == "duration" else argument,
+            f"{argument}_ms" if reader_name == "duration" else argument,
             argument,
-            _READERS[kind],
+            _READERS[reader_name],
             default=defaults[argument],
         )
-        for argument, kind in cls.arguments.items()
-        if kind in _READERS
+        for argument, reader_name in cls.arguments.items()
+        if reader_name in _READERS
     )
     return name, Form(cls, fields)
 

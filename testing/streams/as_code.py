@@ -75,13 +75,13 @@ class _Code:
     def __init__(self) -> None:
         self._plain = {"import beamlike as bl"}
         self._names: dict[str, set[str]] = {}
-        self._own: dict[str, None] = {}
+        self._todos: dict[str, None] = {}
         self._from("beamlike.testing", "TestStream")
 
     def heading(self) -> list[str]:
         """Imports, and what the user has to add."""
         return [
-            *(f"# add: {what}" for what in self._own),
+            *(f"# add: {todo}" for todo in self._todos),
             *sorted(self._plain),
             *(
                 f"from {module} import {', '.join(sorted(names))}"
@@ -232,7 +232,7 @@ class _Code:
         try:
             tree = ast.parse(code, mode="eval")
         except (SyntaxError, ValueError):
-            self._own[f"what {code!r} stands for"] = None
+            self._todos[f"what {code!r} stands for"] = None
             return repr(code)
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in _NUMBERS:
@@ -248,7 +248,7 @@ class _Code:
         elif top == "beamlike" or (top in sys.stdlib_module_names and top != "__main__"):
             self._from(_public(module, name), name)
         else:
-            self._own[f"{name} of {module}"] = None
+            self._todos[f"{name} of {module}"] = None
 
 
 _FORMS: Final = {

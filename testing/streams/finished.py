@@ -42,11 +42,11 @@ class _Played(PTransform[Pipeline, PCollection[Any]]):
     def default_label(self) -> str:
         return "TestStream"
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
         if self.without_unit:
-            raise PipelineError(f"{given.label!r}: {self.without_unit}")
-        node = ReadNode(given.label, (), self.steps, bounded=False)
-        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+            raise PipelineError(f"{pipeline.label!r}: {self.without_unit}")
+        node = ReadNode(pipeline.label, (), self.steps, bounded=False)
+        return pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
 @attrs.frozen(repr=False)
@@ -163,13 +163,13 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     def default_label(self) -> str:
         return "TestStream"
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
         """The source of a pipeline that plays this stream.
 
         Raises:
             PipelineError: It has a bare number, which is seconds in Beam Python.
         """
-        return _Played(self.steps, self.without_unit).expand(given)
+        return _Played(self.steps, self.without_unit).expand(pipeline)
 
     @property
     def in_milliseconds(self) -> PTransform[Pipeline, PCollection[Any]]:

@@ -162,13 +162,13 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             "it with advance_watermark_to_infinity(), then run it"
         )
 
-    def expand(self, given: Pipeline) -> PCollection[Any]:
+    def expand(self, pipeline: Pipeline) -> PCollection[Any]:
         """Not yet.
 
         Raises:
             TestStreamError: Always. Only a finished stream can feed a pipeline.
         """
-        raise _open_yet(given.label)
+        raise _open_yet(pipeline.label)
 
     def __rrshift__(self, label: str) -> NoReturn:
         """Not yet."""
