@@ -289,7 +289,7 @@ TRANSFORMS: Final = {
     "filter_not": lambda call, fn: call.flat_map(call.listing(fn)),
     "collect": lambda call, fn: call.flat_map(call.listing(fn)),
     "key_by": lambda call, fn: call.map(lambda element: (fn(element), element)),
-    "union": lambda call, *others: union([call.collection, *others], "union"),
+    "union": lambda call, *collections: union([call.collection, *collections], "union"),
     "__add__": lambda call, other: union([call.collection, other], "union"),
     "random_split": random_split,
     "save_as": lambda call, name, sink: call.collection | SaveAs(name, sink),

@@ -63,10 +63,10 @@ def _joining(*optional: int) -> Callable[..., Any]:
     return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
 
 
-def _cogroup(call: Call, *others: Any) -> Any:
-    for rhs in others:
+def _cogroup(call: Call, *right_sides: Any) -> Any:
+    for rhs in right_sides:
         call.other(rhs)
-    return call.composed(lambda first: (first, *others) | "CoGroupByKey" >> CoGroupByKey())
+    return call.composed(lambda first: (first, *right_sides) | "CoGroupByKey" >> CoGroupByKey())
 
 
 def _keeping(keep: Callable[[Any], bool]) -> Callable[..., Any]:
