@@ -76,7 +76,7 @@ debug(out: Callable[[], TextIO] | None = None, prefix: str = '', enabled: bool =
         enabled: False: the collection as it is.
 hash_partition(num_partitions: int) -> tuple[SCollection[T], ...]
     The collection in several parts, equal elements in one. Elements are plain data.
-union(*others: SCollection[T]) -> SCollection[T]
+union(*collections: SCollection[T]) -> SCollection[T]
     The elements of several collections as one; their windows have to be compatible.
 
     Source: Scio ``union``, ``++``.
