@@ -149,7 +149,7 @@ class OutgrownError(InputRowError):
         """What happened, without where and what to do about it."""
         return f"{self.aggregate} outgrew its type {self.kind}: {self.problem}"
 
-    def at(self, place: str) -> Self:
+    def of_place(self, place: str) -> Self:
         """The same error with the place in its message, to be raised in its place."""
         return type(self)(self.aggregate, self.kind, self.problem, place, self.key)
 

@@ -40,13 +40,13 @@ _MODULES: Final = {
 """The modules of packages that are imported by another name than they are installed by."""
 
 
-def needs(what: str, extra: str, help: str = "") -> None:
+def needs(feature: str, extra: str, help: str = "") -> None:
     """Look for all packages of an extra, without importing them.
 
     Where a package comes from does not matter: a cluster's own PySpark will do.
 
     Args:
-        what: What needs them, such as ``"the demo"``.
+        feature: What needs them, such as ``"the demo"``.
         extra: A key of `EXTRAS`.
         help: What else can be done, the end of the message.
 
@@ -56,16 +56,18 @@ def needs(what: str, extra: str, help: str = "") -> None:
     """
     absent = [package for package in EXTRAS[extra] if not _is_here(_MODULES.get(package, package))]
     if absent:
-        raise missing(what, absent, extra, help)
+        raise missing(feature, absent, extra, help)
 
 
-def missing(what: str, packages: Iterable[str], extra: str, help: str = "") -> EnvironmentProblem:
+def missing(
+    feature: str, packages: Iterable[str], extra: str, help: str = ""
+) -> EnvironmentProblem:
     """The error that names packages which are missing; see `needs`."""
-    *others, last = packages
-    named = f"{', '.join(others)} and {last}" if others else last
-    are = "are" if others else "is"
+    *first_packages, last = packages
+    named = f"{', '.join(first_packages)} and {last}" if first_packages else last
+    are = "are" if first_packages else "is"
     return EnvironmentProblem(
-        f'{what} needs {named}, which {are} not installed; run: pip install "beamlike[{extra}]"'
+        f'{feature} needs {named}, which {are} not installed; run: pip install "beamlike[{extra}]"'
         f"{help}"
     )
 

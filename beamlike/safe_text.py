@@ -36,9 +36,9 @@ def safe_text(text: str, longest: int = LONGEST) -> str:
     >>> safe_text("ab" * 20, longest=10)
     'ababababab... (30 characters more)'
     """
-    more = len(text) - longest
-    if more > 0:
-        text = f"{text[:longest]}... ({more} characters more)"
+    cut = len(text) - longest
+    if cut > 0:
+        text = f"{text[:longest]}... ({cut} characters more)"
     if "\0" in text:
         text = text.replace("\0", "\\x00")
     if text.isascii():
@@ -62,9 +62,9 @@ def safe_str(value: object) -> str:
     return _said(value, str, "text")
 
 
-def _said(value: object, words: Callable[[object], str], noun: str) -> str:
+def _said(value: object, to_text: Callable[[object], str], noun: str) -> str:
     try:
-        return safe_text(words(value))
+        return safe_text(to_text(value))
     except USER_RAISED as error:
         return f"<{_name(value)}, whose {noun} raises {_name(error)}>"
 
@@ -141,8 +141,8 @@ def traceback_lines(error: BaseException) -> Iterator[str]:
             yield f"  because of {short_problem(link)}"
         stack = StackSummary.extract(walk_tb(_of_user(link.__traceback__)))
         lines = [line for entry in stack.format() for line in entry.splitlines()]
-        if more := max(len(lines) - 2 * _FRAMES, 0):
-            lines[_FRAMES:-_FRAMES] = [f"  ... {more} lines more ..."]
+        if left_out := max(len(lines) - 2 * _FRAMES, 0):
+            lines[_FRAMES:-_FRAMES] = [f"  ... {left_out} lines more ..."]
         yield from (safe_text(line, _SHORT) for line in lines)
 
 

@@ -72,8 +72,8 @@ def _texts(nodes: Sequence[Node]) -> Iterator[str]:
         if isinstance(node, StatefulNode):
             planned = node.plan is not None
             plan = node.plan if planned else _plan_in_pipeline(node)
-            words = plan.identity if planned else plan.operation.words
-            yield node_text(node, plan, words)
+            identity = plan.identity if planned else plan.operation.state_identity
+            yield node_text(node, plan, identity)
 
 
 def _plan_in_pipeline(node: StatefulNode) -> "Plan":

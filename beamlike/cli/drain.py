@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.hosts.spark.drain import Log, mark_end
 
     before = Log.read(args.checkpoint)
-    if before.is_drained and before.done:
+    if before.is_drained and before.is_complete:
         print(f"{args.checkpoint} is drained: micro-batch {before.last} has ended all windows")
         return 0
     number = mark_end(args.checkpoint)

@@ -120,7 +120,7 @@ def windowing_line(scenario: Scenario) -> str:
     if scenario.function is not None:
         lateness = scenario.strategy.allowed_lateness
         late = f", allowed lateness {show_duration(lateness)}" if lateness else ""
-        return f"{scenario.strategy.window_fn}{late}; given to {scenario.function.words}"
+        return f"{scenario.strategy.window_fn}{late}; given to {scenario.function.display_name}"
     if scenario.combine is None:
         return f"{scenario.strategy.window_fn}, not grouped"
     return f"{scenario.strategy}; {scenario.aggregation} of each pane"

@@ -83,7 +83,7 @@ class FunctionFailure:
         place = ", ".join(shown)
         error: UserFunctionError | OutgrownError
         if isinstance(self.cause, OutgrownError):
-            error = self.cause.at(place)
+            error = self.cause.of_place(place)
         else:
             error = UserFunctionError(self.function, self._problem, place)
         return because_of(error, self.cause)

@@ -42,9 +42,9 @@ class KeyClock:
         reached = source.resolution.earliest
         if before is not None:
             greatest, reached = max(greatest, before.greatest), before.watermark
-        return cls(reached, greatest, clock).at(source, clock)
+        return cls(reached, greatest, clock).caught_up(source, clock)
 
-    def at(self, source: SourceClock, clock: int) -> Self:
+    def caught_up(self, source: SourceClock, clock: int) -> Self:
         """The clock of a key at this processing time, if no element has come since."""
         reached = source.watermark(self.greatest, self.active_at, clock)
         if reached is None or reached <= self.watermark:

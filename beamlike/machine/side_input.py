@@ -174,7 +174,7 @@ class SideInputs(UngroupedMachine):
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
         moved = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
-        work = _SideInputStep(self, state, watermark, state.at(watermark, clock, moved).side)
+        work = _SideInputStep(self, state, watermark, state.caught_up(watermark, clock, moved).side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
                 work.take(element)

@@ -141,7 +141,7 @@ class PassThrough(UngroupedMachine):
                 Pane(window, element.value, element.timestamp, NO_FIRING) for window in windows
             )
         # Only the clocks are remembered.
-        return state.at(watermark, clock), effects
+        return state.caught_up(watermark, clock), effects
 
     def next_timers(self, state: KeyState) -> NextTimers:
         """Nothing to wait for."""

@@ -272,11 +272,11 @@ def max_by(column: str, by: str) -> Aggregate:
     return Aggregate("max_by", ExtremeBy(), (column, by))
 
 
-def _ranked(kind: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:
-    smallest = kind == "bottom"
+def _ranked(extreme: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:
+    smallest = extreme == "bottom"
     if by is None:
-        return Aggregate(kind, combine_fns.Top(n, smallest=smallest), (column,))
-    return Aggregate(kind, RankedBy(n, smallest=smallest), (column, by))
+        return Aggregate(extreme, combine_fns.Top(n, smallest=smallest), (column,))
+    return Aggregate(extreme, RankedBy(n, smallest=smallest), (column, by))
 
 
 def sample(column: str, n: int, seed: int = 0) -> Aggregate:

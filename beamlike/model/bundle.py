@@ -153,7 +153,7 @@ class Bundle(Sequence[Windowed]):
         """The same elements in other windows."""
         return Bundle(self.values, self.timestamps, windows, self.panes)
 
-    def at(self, places: Sequence[int], values: list[Any] | None = None) -> "Bundle":
+    def take(self, places: Sequence[int], values: list[Any] | None = None) -> "Bundle":
         """The elements at these places, once for each; with other values if there are some."""
         if not len(places):
             return Bundle()
@@ -188,7 +188,7 @@ class Bundle(Sequence[Windowed]):
             return self, windows
         places = [index for index, window in enumerate(windows) for _ in window]
         spans = Spans.of(window for several in windows for window in several)
-        return self.at(places).with_windows(spans), spans
+        return self.take(places).with_windows(spans), spans
 
     def __len__(self) -> int:
         return len(self.values)
@@ -198,7 +198,7 @@ class Bundle(Sequence[Windowed]):
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return self.at(range(len(self))[place])
+            return self.take(range(len(self))[place])
         return Windowed(
             self.values[place], self.timestamps[place], self.windows[place], self.panes[place]
         )

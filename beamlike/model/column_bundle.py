@@ -102,7 +102,7 @@ class ColumnBundle(Bundle):
         """The same elements in other windows."""
         return ColumnBundle(self.column, self.times, window)
 
-    def at(self, places: Sequence[int], values: list[Any] | None = None) -> Bundle:
+    def take(self, places: Sequence[int], values: list[Any] | None = None) -> Bundle:
         if not len(places):
             return Bundle()
         window = self.window

@@ -67,7 +67,7 @@ class Do(Lifecycle):
         """
         count = 0
         outputs: dict[str, Bundle] = {}
-        for tag, output in self._each(bundle):
+        for tag, output in self._outputs_of(bundle):
             outputs.setdefault(tag, Bundle()).append(output)
             count += 1
             if count == BUNDLE_SIZE:
@@ -75,7 +75,7 @@ class Do(Lifecycle):
                 outputs, count = {}, 0
         yield from outputs.items()
 
-    def _each(self, bundle: Bundle) -> Iterator[tuple[str, Windowed]]:
+    def _outputs_of(self, bundle: Bundle) -> Iterator[tuple[str, Windowed]]:
         for element in bundle:
             try:
                 yield from self.process(element)

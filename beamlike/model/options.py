@@ -217,8 +217,8 @@ def argument_meant(name: str, owner: str, known: Iterable[str]) -> str:
 def by_name(
     owner: str,
     error: type[BeamlikeError],
-    others: Collection[str] | Mapping[str, Any] = (),
-    others_first: bool = False,
+    keywords: Collection[str] | Mapping[str, Any] = (),
+    keywords_first: bool = False,
     **examples: str,
 ) -> Callable[[Callable[Params, Answer]], Callable[Params, Answer]]:
     """A function whose error names the argument that does not exist, has no name, or is missing.
@@ -228,9 +228,9 @@ def by_name(
     Args:
         owner: What the function is called where people call it.
         error: What is raised, in place of a TypeError.
-        others: What there is besides, of a function that takes a mapping of arguments; with their
+        keywords: What there is besides, of a function that takes a mapping of arguments; with their
             types ``help`` names each. Empty: the function hands them on, unchecked.
-        others_first: Whether a value without a name is more likely meant for one of those.
+        keywords_first: Whether a value without a name is more likely meant for one of those.
         examples: What to give for arguments without which nothing goes, as it is written.
     """
 
@@ -238,11 +238,11 @@ def by_name(
         every = inspect.signature(function).parameters.values()
         owners = ("self", "cls")
         known = [p.name for p in every if p.kind in _BY_NAME and p.name not in owners]
-        known += [*others]
-        open_end = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in every) and not others
+        known += [*keywords]
+        open_end = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in every) and not keywords
         places = [p.name for p in every if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         named = [p.name for p in every if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        named = [*others, *named] if others_first else [*named, *others]
+        named = [*keywords, *named] if keywords_first else [*named, *keywords]
 
         @wraps(function)
         def checked(*args: Params.args, **kwargs: Params.kwargs) -> Answer:
@@ -257,8 +257,8 @@ def by_name(
                     raise error(f"{owner} needs {name}; give {example}")
             return function(*args, **kwargs)
 
-        if isinstance(others, Mapping):
-            vars(checked)["__signature__"] = _spelled_out(function, others)
+        if isinstance(keywords, Mapping):
+            vars(checked)["__signature__"] = _spelled_out(function, keywords)
         return checked
 
     return decorate

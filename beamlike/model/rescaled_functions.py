@@ -50,7 +50,7 @@ class _FunctionInMilliseconds(StatefulFn):
         exact = timer.output_timestamp
         due = attrs.evolve(
             timer,
-            at=timer.at // self._per_ms,
+            instant=timer.instant // self._per_ms,
             output_timestamp=None if exact is None else exact // self._per_ms,
         )
         answers = self.fn.fire(_Seen(user_states, exact, self._per_ms), due)
@@ -84,8 +84,8 @@ class _FunctionInMilliseconds(StatefulFn):
         return self.fn.shown(value)
 
     @property
-    def words(self) -> str:
-        return self.fn.words
+    def display_name(self) -> str:
+        return self.fn.display_name
 
     def callback_words(self, spec: TimerSpec) -> str:
         return self.fn.callback_words(spec)

@@ -26,16 +26,16 @@ class StateSpec:
     Source: Beam Python ``StateSpec``.
     """
 
-    kind: ClassVar[str] = ""
+    container: ClassVar[str] = ""
 
     def __init__(self, name: str, coder: Coder) -> None:
         self.name = _named(name, type(self).__name__)
         self.coder = _coder(coder, name, type(self).__name__)
 
     @property
-    def words(self) -> str:
+    def state_identity(self) -> str:
         """What saved state depends on: the kind and the coder."""
-        return f"{self.name}: {self.kind} {self.coder}"
+        return f"{self.name}: {self.container} {self.coder}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -44,13 +44,13 @@ class StateSpec:
 class ReadModifyWriteStateSpec(StateSpec):
     """One value. Source: Beam ``ValueState``, Beam Python ``ReadModifyWriteStateSpec``."""
 
-    kind = "value"
+    container = "value"
 
 
 class BagStateSpec(StateSpec):
     """Values in the order in which they were added. Source: Beam ``BagState``."""
 
-    kind = "bag"
+    container = "bag"
 
 
 class SetStateSpec(StateSpec):
@@ -59,7 +59,7 @@ class SetStateSpec(StateSpec):
     Source: Beam ``SetState``.
     """
 
-    kind = "set"
+    container = "set"
 
 
 class OrderedListStateSpec(StateSpec):
@@ -68,7 +68,7 @@ class OrderedListStateSpec(StateSpec):
     A subclass says in which form users write instants.
     """
 
-    kind = "ordered list"
+    container = "ordered list"
 
     def millis(self, instant: Any) -> int:
         """An instant of the user's, in milliseconds."""
@@ -90,15 +90,15 @@ class MapStateSpec(StateSpec):
     Source: Beam Java ``MapState``.
     """
 
-    kind = "map"
+    container = "map"
 
     def __init__(self, name: str, key_coder: Coder, value_coder: Coder) -> None:
         super().__init__(name, value_coder)
         self.key_coder = _coder(key_coder, name, type(self).__name__)
 
     @property
-    def words(self) -> str:
-        return f"{self.name}: {self.kind} {self.key_coder} {self.coder}"
+    def state_identity(self) -> str:
+        return f"{self.name}: {self.container} {self.key_coder} {self.coder}"
 
 
 class CombiningValueStateSpec(StateSpec):
@@ -112,15 +112,15 @@ class CombiningValueStateSpec(StateSpec):
     Source: Beam ``CombiningState``, Beam Python ``CombiningValueStateSpec``.
     """
 
-    kind = "combined"
+    container = "combined"
 
     def __init__(self, name: str, coder: Coder, combine_fn: CombineFn) -> None:
         super().__init__(name, coder)
         self.combine_fn = combine_fn
 
     @property
-    def words(self) -> str:
-        return f"{self.name}: {self.kind} {self.combine_fn} {self.coder}"
+    def state_identity(self) -> str:
+        return f"{self.name}: {self.container} {self.combine_fn} {self.coder}"
 
 
 class TimeDomain:
@@ -167,7 +167,7 @@ class TimerSpec:
         return self.time_domain == TimeDomain.WATERMARK
 
     @property
-    def words(self) -> str:
+    def state_identity(self) -> str:
         """What saved timers depend on."""
         return f"{self.name}: {self.time_domain}"
 

@@ -70,13 +70,13 @@ class DueTimer:
     Args:
         spec: Which one.
         tag: Which of its family.
-        at: The instant that it was set to (ms), of its own clock.
+        instant: The instant that it was set to (ms), of its own clock.
         output_timestamp: When what it brings out happens (ms).
     """
 
     spec: TimerSpec
     tag: str
-    at: int
+    instant: int
     output_timestamp: int
 
 
@@ -183,17 +183,17 @@ class StatefulFn(Lifecycle, ABC):
 
     @property
     @abstractmethod
-    def words(self) -> str:
+    def display_name(self) -> str:
         """The function in words, for messages."""
 
     def callback_words(self, spec: TimerSpec) -> str:
         """What a timer calls, in words."""
-        return self.words
+        return self.display_name
 
     @property
     def expiry_words(self) -> str:
         """What the end of a window calls, in words."""
-        return self.words
+        return self.display_name
 
     def start_bundle(self) -> None:
         """Before each call. What is to be done once in a bundle is done at the first of them."""

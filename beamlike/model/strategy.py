@@ -156,8 +156,8 @@ class WindowingStrategy(metaclass=Readable):
     @by_name(
         "WindowingStrategy.declared",
         WindowingError,
-        others=StrategyParts.__annotations__,
-        others_first=True,
+        keywords=StrategyParts.__annotations__,
+        keywords_first=True,
         window_fn=_WINDOWS,
     )
     def declared(
@@ -179,8 +179,8 @@ class WindowingStrategy(metaclass=Readable):
     @by_name(
         "WindowingStrategy.configured",
         WindowingError,
-        others=StrategyParts.__annotations__,
-        others_first=True,
+        keywords=StrategyParts.__annotations__,
+        keywords_first=True,
     )
     def configured(
         self,

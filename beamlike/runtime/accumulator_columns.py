@@ -227,7 +227,7 @@ class CheckedColumn(AccumulatorColumns):
         return columns[0].to_pylist()  # type: ignore[no-any-return]
 
 
-def converted(value: Any, dtype: pa.DataType, what: str, declared: str) -> Any:
+def converted(value: Any, dtype: pa.DataType, subject: str, declared: str) -> Any:
     """A value as it comes back from a declared type.
 
     Raises:
@@ -242,8 +242,8 @@ def converted(value: Any, dtype: pa.DataType, what: str, declared: str) -> Any:
         back, lost = None, str(error)
     if lost:
         raise CombineError(
-            f"{what} {value!r}, which does not fit the declared type {declared!r}: {lost}; declare "
-            "the type that it has, or let the function return a value of that type"
+            f"{subject} {value!r}, which does not fit the declared type {declared!r}: {lost}; "
+            "declare the type that it has, or let the function return a value of that type"
         )
     return back
 

@@ -398,8 +398,8 @@ def key_types(columns: FrameColumns, names: Sequence[str]) -> dict[str, pa.DataT
 
 def clocks_of(clocks: Iterable[InputClock | None]) -> Clocks | None:
     """The clocks of several inputs; None if the only one uses Spark's."""
-    own = tuple(clock for clock in clocks if clock is not None)
-    return Clocks(own) if own else None
+    input_clocks = tuple(clock for clock in clocks if clock is not None)
+    return Clocks(input_clocks) if input_clocks else None
 
 
 def clocks_beside(side: Clocks | None, main: Clocks | None) -> Clocks | None:

@@ -67,7 +67,7 @@ _APPLIED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
 
 def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
     """What state depends on of a windowing strategy."""
-    own = {
+    custom_states = {
         type(node).__name__: f"{node.keeps}, version {node.state_version}"
         for node in custom_triggers_in(strategy.trigger)
     }
@@ -81,7 +81,7 @@ def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
         _ON_TIME: strategy.on_time_behavior.value,
         _LATE_CHECK: strategy.late_check.value,
         _UNCHANGED: strategy.unchanged.value,
-    } | {f"state of {name}": keeps for name, keeps in own.items()}
+    } | {f"state of {name}": keeps for name, keeps in custom_states.items()}
 
 
 def resolution_in(saved: Words) -> Resolution:
@@ -165,33 +165,33 @@ def refused(saved: Words, now: Words) -> Iterator[str]:
             yield f"{fromkey}: the checkpoint has {before}, the query has {after}"
 
 
-def _readable(what: str, words: str | None) -> str:
+def _readable(aspect: str, text: str | None) -> str:
     """The words of one side, readable: lateness is saved as a number (ms)."""
-    if words is None:
-        return repr(MILLISECONDS.word) if what == RESOLUTION else "none"
-    number = words.removesuffix(" ms")
-    if what == _LATENESS and number.isdigit():
-        words = MILLISECONDS.show_duration(int(number))
-    return repr(words)
+    if text is None:
+        return repr(MILLISECONDS.word) if aspect == RESOLUTION else "none"
+    number = text.removesuffix(" ms")
+    if aspect == _LATENESS and number.isdigit():
+        text = MILLISECONDS.show_duration(int(number))
+    return repr(text)
 
 
-def _may_differ(what: str, saved: Words, now: Words) -> bool:
-    if what == _LAYOUT:
+def _may_differ(aspect: str, saved: Words, now: Words) -> bool:
+    if aspect == _LAYOUT:
         return True  # `check_layout` has seen it
-    if what not in saved or what not in now or _TRIGGER not in saved or _TRIGGER not in now:
+    if aspect not in saved or aspect not in now or _TRIGGER not in saved or _TRIGGER not in now:
         return False  # only groupings have a trigger; nothing else follows any change
-    if what in _APPLIED_LATER:
+    if aspect in _APPLIED_LATER:
         return True
-    if what == _TRIGGER:
-        return _is_same_tree(saved[what], now[what])
-    if what in (_LATENESS, _LATE_CHECK):
+    if aspect == _TRIGGER:
+        return _is_same_tree(saved[aspect], now[aspect])
+    if aspect in (_LATENESS, _LATE_CHECK):
         return LateCheck.RETAIN.value not in (saved.get(_LATE_CHECK), now.get(_LATE_CHECK))
     return False
 
 
-def _is_same_tree(one: str, other: str) -> bool:
+def _is_same_tree(first: str, second: str) -> bool:
     try:
-        return _shape(trigger_of(one)) == _shape(trigger_of(other))
+        return _shape(trigger_of(first)) == _shape(trigger_of(second))
     except TriggerError:  # a text that no version of this one has written
         return False
 

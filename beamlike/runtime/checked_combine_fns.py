@@ -103,8 +103,8 @@ class UserMade(Around):
             CombineError: The result does not fit.
         """
         result = self.of.extract(accumulator)
-        what = f"aggregate {self.name!r}: {self.of} returned"
-        return converted(result, self.result, what, self.returns)
+        subject = f"aggregate {self.name!r}: {self.of} returned"
+        return converted(result, self.result, subject, self.returns)
 
     def __str__(self) -> str:
         # What saved state depends on: without a declared type it is a pickle.

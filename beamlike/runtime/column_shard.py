@@ -137,7 +137,7 @@ class ShardInPasses(ABC):
             passes = min(max(passes, -(-size // IN_A_PASS)), self.plan.buckets)
             gone, new = list[Ints](), list[pa.Table]()
             for number in range(passes):
-                part, places, tables = _some(rows, arrivals, number, passes)
+                part, places, tables = _rows_of_pass(rows, arrivals, number, passes)
                 # Those without carried windows lack the columns of these.
                 arrived = one_chunk(tables) if tables else None
                 outcome, written = self._pass(part, arrived, index, judged_at, to)
@@ -292,11 +292,13 @@ class ColumnShard(ShardInPasses):
         # A key without windows starts at the watermark.
         output = np.full(keys.count, saved_state.watermark, np.int64)
         output[number] = saved_state.output_watermark[places]
-        some = rows.table if len(places) == len(active) else rows.table.take(pa.array(places))
-        table = self.layout.load(some, number)
+        active_rows = (
+            rows.table if len(places) == len(active) else rows.table.take(pa.array(places))
+        )
+        table = self.layout.load(active_rows, number)
         state = State(saved_state.watermark, saved_state.clock, output, table)
         # Keys that had no step for a while have an old output watermark.
-        return self.machine.at(state, state.watermark, state.clock)
+        return self.machine.caught_up(state, state.watermark, state.clock)
 
     def _run(
         self, state: State, number: Ints, arrived: pa.Table | None, judged_at: int, to: Clock
@@ -332,7 +334,7 @@ class ColumnShard(ShardInPasses):
         return state, panes, drops, merges
 
 
-def _some(
+def _rows_of_pass(
     rows: SavedRows, arrivals: Sequence[pa.Table], place: int, passes: int
 ) -> tuple[SavedRows, Ints | None, list[pa.Table]]:
     """The rows and arrivals of one pass, and where these rows are among all; None: everywhere."""

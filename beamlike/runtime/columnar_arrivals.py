@@ -22,7 +22,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.store.column_state import whole
+from beamlike.runtime.store.column_state import integers
 from beamlike.safe_text import USER_RAISED, safe_repr
 
 Read = Callable[[Any], Any]
@@ -36,12 +36,12 @@ def no_value(columns: Any) -> None:
 class Picked:
     """Some columns of a row: one as it is, several as a tuple."""
 
-    at: tuple[int, ...]
+    positions: tuple[int, ...]
 
     def __call__(self, columns: tuple[Any, ...]) -> Any:
-        if len(self.at) == 1:
-            return columns[self.at[0]]
-        return tuple(columns[index] for index in self.at)
+        if len(self.positions) == 1:
+            return columns[self.positions[0]]
+        return tuple(columns[index] for index in self.positions)
 
 
 def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
@@ -80,8 +80,8 @@ def ends_in(plan: Plan, table: pa.Table, start: Ints | None) -> Bools | None:
     if not asked.any():
         return is_end
     columns = [table.column(f"value_{name}").filter(pa.array(asked)) for name in plan.values]
-    if isinstance(read, Picked) and len(read.at) == 1:
-        is_end[asked] = _of_column(window_fn, columns[read.at[0]])
+    if isinstance(read, Picked) and len(read.positions) == 1:
+        is_end[asked] = _of_column(window_fn, columns[read.positions[0]])
         return is_end
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     values = plan.operation.elements(rows)
@@ -171,7 +171,7 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
     """
     start = end = None
     if "start" in table.column_names:
-        start, end = (whole(table.column(name)) for name in ("start", "end"))
+        start, end = (integers(table.column(name)) for name in ("start", "end"))
     values = tuple(
         inputs_of_part(part, fold, table) for part, fold in zip(plan.parts, folds, strict=True)
     )

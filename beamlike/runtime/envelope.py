@@ -106,13 +106,13 @@ class Envelope:
     """A batch.
 
     Args:
-        kind: What it holds.
+        content: What it holds.
         blob: All of it, as it was sent.
         number: The number of the node or of the edge that it is for.
         order: Its place in the order of arrival.
     """
 
-    kind: Kind
+    content: Kind
     blob: Any = attrs.field(repr=False)
     number: int = 0
     order: Order = (0, 0, 0)
@@ -127,10 +127,10 @@ class Envelope:
         if bytes(blob[:1]) == _PICKLED:
             raise StateError(_EARLIER)
         try:
-            magic, kind, number, first, second, third = _HEAD.unpack_from(blob)
+            magic, content, number, first, second, third = _HEAD.unpack_from(blob)
             if magic != _MAGIC:
                 raise ValueError("it is not a batch of beamlike")
-            return cls(Kind(kind), blob, number, (first, second, third))
+            return cls(Kind(content), blob, number, (first, second, third))
         except (struct.error, ValueError) as error:
             raise StateError(damaged(blob, str(error))) from error
 
@@ -149,9 +149,11 @@ class Envelope:
         return table_in(self.body)
 
 
-def sealed(kind: Kind, body: pa.Table | bytes, number: int = 0, order: Order = (0, 0, 0)) -> bytes:
+def sealed(
+    content: Kind, body: pa.Table | bytes, number: int = 0, order: Order = (0, 0, 0)
+) -> bytes:
     """A batch as bytes; see `Envelope`."""
-    head = _HEAD.pack(_MAGIC, kind, number, *order)
+    head = _HEAD.pack(_MAGIC, content, number, *order)
     return head + body if isinstance(body, bytes) else stream_of(body, head)
 
 
@@ -189,8 +191,8 @@ def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:
             stretch = (update.greatest, None, update.start, update.senders)
             rows.append((update.input, None, update.part, *stretch))
         elif isinstance(update, ShardWatermark):
-            stands = (update.watermark, update.before, None, 1)
-            rows.append((update.input, update.shard, None, *stands))
+            position = (update.watermark, update.before, None, 1)
+            rows.append((update.input, update.shard, None, *position))
     return _table(rows, _WATERMARKS)
 
 

@@ -18,7 +18,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.column_shard import Pass, ShardInPasses, Written, note_deadlines
 from beamlike.runtime.known_keys import KnownColumn
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.column_state import UNKNOWN, Numbered, number_keys, whole
+from beamlike.runtime.store.column_state import UNKNOWN, Numbered, integers, number_keys
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages, SavedRows
 from beamlike.runtime.store.state import StateLayout
@@ -51,7 +51,7 @@ class FirstShard(ShardInPasses):
     def _pass(
         self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
-        end = whole(rows.table.column("end"))
+        end = integers(rows.table.column("end"))
         until = self._known.known_until(rows.table.column(self._saved_as))
         deadlines = self.machine.deadlines(end, until)
         names = [f"key_{name}" for name in self.plan.keys]
@@ -62,7 +62,7 @@ class FirstShard(ShardInPasses):
             stays = rows.lives & ~_are_over(deadlines, judged_at, to.clock)
             known = self._known_again(rows, keys, stays, end, until)
             start, ends = (
-                whole(arrived.column(name)) if name in arrived.column_names else None
+                integers(arrived.column(name)) if name in arrived.column_names else None
                 for name in ("start", "end")
             )
             timestamps = arrived.column("ts").to_numpy()
@@ -87,7 +87,7 @@ class FirstShard(ShardInPasses):
         names = [f"key_{name}" for name in self.plan.keys]
         number = keys.find(rows.table.select(names).columns, len(rows.lives))
         places = np.nonzero(stays & (number != UNKNOWN))[0]
-        start = whole(rows.table.column("start"))
+        start = integers(rows.table.column("start"))
         return KnownKeys(number[places], start[places], end[places], until[places])
 
     def _saved(

@@ -64,8 +64,8 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
         rows: What came out of it, see `beamlike.runtime.output`.
     """
     if not logs_all():
-        kind = pc.struct_field(rows.column(MARKS), "kind")
-        rows = rows.filter(pc.equal(kind, DROPPED_ROW))
+        row_kinds = pc.struct_field(rows.column(MARKS), "kind")
+        rows = rows.filter(pc.equal(row_kinds, DROPPED_ROW))
     for row in _fields(rows, keys):
         marks = row[MARKS] or {}
         key = ", ".join(f"{name}={row[name]!r}" for name in keys)
@@ -192,8 +192,8 @@ def delivered_by(source: int, times: Ints, last: str) -> Delivered:
 
 def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLISECONDS) -> str:
     """A row by the names and values of its key and its event time."""
-    words = [f"{name}={short_repr(value)}" for name, value in keys.items()]
-    return ", ".join((*words, f"at {unit.show_instant(timestamp)}"))[:LONGEST_EXAMPLE]
+    fields = [f"{name}={short_repr(value)}" for name, value in keys.items()]
+    return ", ".join((*fields, f"at {unit.show_instant(timestamp)}"))[:LONGEST_EXAMPLE]
 
 
 def delivered_rows(
@@ -257,16 +257,16 @@ def jump_of_stage(
     of_source: dict[int, list[Delivered]] = {}
     for row in rows:
         of_source.setdefault(row.source, []).append(row)
-    for place, own in of_source.items():
+    for place, source_rows in of_source.items():
         source = clocks.inputs[place]
         known = status.known[place] if status.known else None
         if not isinstance(source, SourceClock):
             continue
         reached = status.reached[place]
-        if reached is not None and (held := held_jump(source, own, reached, status.clock)):
+        if reached is not None and (held := held_jump(source, source_rows, reached, status.clock)):
             return held
         if known is not None and known > source.resolution.earliest and wait is not None:
-            jump = jump_over(source, own, known, status.clock, wait)
+            jump = jump_over(source, source_rows, known, status.clock, wait)
             if jump is not None and jump.after == status.watermark:
                 return jump
     return None

@@ -111,7 +111,7 @@ class LookUp(Operation):
         return "it looks values up instead of grouping rows"
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         return {
             "look-up": self.how,
             "main window": str(self.main_window_fn),

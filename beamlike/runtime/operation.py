@@ -41,7 +41,7 @@ class Operation(ABC):
 
     @property
     @abstractmethod
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         """What saved state depends on, beside the columns and how they are spread."""
 
     @property
@@ -72,6 +72,6 @@ def types_in_words(types: Mapping[str, pa.DataType]) -> str:
 def function_words(fn: StatefulFn) -> dict[str, str]:
     """What saved state depends on of a function with states and timers."""
     return {
-        name: ", ".join(sorted(spec.words for spec in specs.values())) or "none"
+        name: ", ".join(sorted(spec.state_identity for spec in specs.values())) or "none"
         for name, specs in (("states", fn.states), ("timers", fn.timers))
     }

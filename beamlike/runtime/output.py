@@ -146,9 +146,13 @@ class OutputTable:
                     yield self._drop(key, effect)
             return
         for key, of_key in groupby(effects, key=itemgetter(0)):
-            own = [effect for _, effect in of_key]
-            yield from self._changes(key, [effect for effect in own if isinstance(effect, Pane)])
-            yield from (self._drop(key, effect) for effect in own if isinstance(effect, Drop))
+            key_effects = [effect for _, effect in of_key]
+            yield from self._changes(
+                key, [effect for effect in key_effects if isinstance(effect, Pane)]
+            )
+            yield from (
+                self._drop(key, effect) for effect in key_effects if isinstance(effect, Drop)
+            )
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
         """What the next grouping has to know of a pane; nothing if there cannot be one."""

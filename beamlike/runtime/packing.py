@@ -359,7 +359,7 @@ def read_blobs(blobs: Iterable[bytes]) -> Arrived:
     arrived = Arrived([], [], [])
     for envelope in envelopes:
         table = envelope.table
-        match envelope.kind:
+        match envelope.content:
             case Kind.ELEMENTS:
                 arrived.tables.append(table)
             case Kind.FINISHED:

@@ -49,11 +49,11 @@ def marks_of_all(condition: object) -> frozenset[str]:
 
 def _all_of(text: str) -> Iterator[str]:
     """The conditions that all have to hold; the whole one where that is not certain."""
-    words = f" {' '.join(text.split())} "
-    parts = words.split(" and ") if " and " in words else words.split(" AND ")
+    spaced_text = f" {' '.join(text.split())} "
+    parts = spaced_text.split(" and ") if " and " in spaced_text else spaced_text.split(" AND ")
     is_open = any(part.count("'") % 2 for part in parts)  # in a text there may be anything
-    doubtful = is_open or any(sign in words.lower() for sign in _NOT_ALL)
-    yield from [words] if doubtful else parts
+    doubtful = is_open or any(sign in spaced_text.lower() for sign in _NOT_ALL)
+    yield from [spaced_text] if doubtful else parts
 
 
 def _plain(condition: str) -> str:

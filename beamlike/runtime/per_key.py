@@ -37,13 +37,13 @@ class Returned:
 
     Args:
         columns: Names and types.
-        words: The same types as their user knows them.
+        declared_types: The same types as their user knows them.
         required: Those that must not be null.
         keys: The columns of the key, which the result has anyway.
     """
 
     columns: Types
-    words: Mapping[str, str]
+    declared_types: Mapping[str, str]
     required: frozenset[str]
     keys: Sequence[str]
 
@@ -84,7 +84,7 @@ class Returned:
 
     @property
     def _named(self) -> str:
-        return ", ".join(f"{name} {word}" for name, word in self.words.items())
+        return ", ".join(f"{name} {word}" for name, word in self.declared_types.items())
 
     def _by_name(self, answer: Mapping[str, Any], key: Sequence[Any]) -> list[Any]:
         of_key = dict(zip(self.keys, key, strict=True))
@@ -112,7 +112,9 @@ class Returned:
                 )
             return None
         try:
-            return converted(value, dtype, f"the column {name!r} of a result is", self.words[name])
+            return converted(
+                value, dtype, f"the column {name!r} of a result is", self.declared_types[name]
+            )
         except CombineError as error:
             raise ColumnError(str(error)) from None
 
@@ -174,9 +176,9 @@ class PerKeyOperation(Operation):
         return "it calls a function with states and timers for each row"
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         fn = self.fn
-        words = {
+        identity = {
             "window": self.strategy.windows_in_words,
             "allowed lateness": lateness_words(
                 self.strategy.allowed_lateness, self.strategy.resolution
@@ -184,8 +186,8 @@ class PerKeyOperation(Operation):
             **function_words(fn),
         }
         if fn.sorts:  # only then rows are saved
-            words["waiting rows"] = types_in_words(self.columns)
-        return words
+            identity["waiting rows"] = types_in_words(self.columns)
+        return identity
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         if self.pane is None:

@@ -100,7 +100,7 @@ class Aggregation(Operation):
         return attrs.evolve(self, strategy=self.strategy.in_resolution(resolution))
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         return {
             **strategy_words(self.strategy),
             "aggregates": ", ".join(
@@ -108,11 +108,11 @@ class Aggregation(Operation):
             ),
         }
 
-    def _of_columns(self, at: int | tuple[int, ...] | None) -> str:
-        if at is None:
+    def _of_columns(self, paths: int | tuple[int, ...] | None) -> str:
+        if paths is None:
             return ""
         values = list(self.values.items())
-        inputs = [values[path] for path in (at if isinstance(at, tuple) else (at,))]
+        inputs = [values[path] for path in (paths if isinstance(paths, tuple) else (paths,))]
         return f" of {' and '.join(f'{name} {dtype}' for name, dtype in inputs)}"
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
@@ -157,8 +157,8 @@ class _PartsColumns(AccumulatorColumns):
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         rest, decoded = iter(columns), []
         for part in self.parts:
-            own = [next(rest) for _ in part.columns.types()]
-            decoded.append(part.columns.decode(own))
+            part_columns = [next(rest) for _ in part.columns.types()]
+            decoded.append(part.columns.decode(part_columns))
         return list(zip(*decoded, strict=True))
 
 
@@ -335,7 +335,7 @@ class Plan:
         """
         return {
             "layout version": str(LAYOUT_VERSION),
-            **self.operation.words,
+            **self.operation.state_identity,
             "key": types_in_words(self.keys),
             "inputs": self._input_words(),
             "shards": str(self.shards),
@@ -346,12 +346,12 @@ class Plan:
 
     @property
     def _more_words(self) -> dict[str, str]:
-        words = {} if self.key_clock is None else {"watermarks": "one for each key"}
+        identity = {} if self.key_clock is None else {"watermarks": "one for each key"}
         if self.resolution is not MILLISECONDS:
-            words[RESOLUTION] = self.resolution.word
+            identity[RESOLUTION] = self.resolution.word
         if self.wall_clock:
-            words["event times"] = "wall-clock times, in no zone"
-        return words
+            identity["event times"] = "wall-clock times, in no zone"
+        return identity
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:

@@ -65,8 +65,8 @@ def progress_of(
     for row in _grouped(columns, [("at", "max"), ("at", "min"), counted]):
         if row.get("stretch") != _LEFT_OUT:
             senders = min(row["_".join(counted)], _SENDERS)
-            stands = (row["at_max"], row.get("part"), row["at_min"], senders)
-            yield SourceProgress(source, *stands)
+            position = (row["at_max"], row.get("part"), row["at_min"], senders)
+            yield SourceProgress(source, *position)
 
 
 def _grouped(

@@ -145,7 +145,7 @@ class Shard:
                     clocks = bucket_clocks.step(key, _greatest(arrived.get(key)), begin, to)
                     if key in of_bucket:
                         clock = clocks[0]
-                        of_bucket[key] = of_bucket[key].at(clock.watermark, clock.clock)
+                        of_bucket[key] = of_bucket[key].caught_up(clock.watermark, clock.clock)
                 try:
                     out, merged, next_timers = self._step_key(
                         of_bucket, key, arrived.get(key), clocks
@@ -216,18 +216,18 @@ class Shard:
         merges: list[Merged] = []
         next_timers = None
         if begin != clock and machine.next_timers(state).event_due(begin.watermark):
-            state = state.at(clock.watermark, clock.clock)
+            state = state.caught_up(clock.watermark, clock.clock)
             state, effects = machine.step(state, AdvanceWatermark(begin.watermark))
         clock = begin
         if not arrived or machine.needs_clock:
             next_timers = machine.next_timers(state)
             if next_timers.clock_due(to.clock):
-                state = state.at(clock.watermark, clock.clock)
+                state = state.caught_up(clock.watermark, clock.clock)
                 state, out = machine.step(state, AdvanceClock(to.clock))
                 effects += out
                 next_timers = None
         if arrived:
-            state = state.at(clock.watermark, to.clock)
+            state = state.caught_up(clock.watermark, to.clock)
             before, trace = state, list[TraceEvent]()
             on_event = trace.append if self._merges else None
             state, out = machine.step(state, Bundle(tuple(arrived)), on_event)
@@ -236,7 +236,7 @@ class Shard:
             next_timers = None
         next_timers = next_timers or machine.next_timers(state)
         if next_timers.event_due(to.watermark) or next_timers.side_due(to.side_at):
-            state = state.at(clock.watermark, to.clock)
+            state = state.caught_up(clock.watermark, to.clock)
             state, out = machine.step(state, AdvanceWatermark(to.watermark, to.side))
             effects += out
             next_timers = machine.next_timers(state)
@@ -256,8 +256,10 @@ class Shard:
         places = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
         states, known = {}, index.clocks
         for number in np.unique(bucket[places]).tolist():
-            own = rows.table.take(pa.array(places[bucket[places] == number]))
-            states[number] = self.layout.decode(own, known.watermark, known.clock, known.side)
+            bucket_rows = rows.table.take(pa.array(places[bucket[places] == number]))
+            states[number] = self.layout.decode(
+                bucket_rows, known.watermark, known.clock, known.side
+            )
         return states, places, rows
 
 

@@ -246,15 +246,15 @@ _LEFT_OUT: Final = ("machine", "transform", "layout version")
 """What the first line says, and what a user does not choose."""
 
 
-def plan_text(plan: Plan, words: Mapping[str, str]) -> str:
+def plan_text(plan: Plan, identity: Mapping[str, str]) -> str:
     """The machine of a plan, and why that one; below, what is done, in words."""
     choice = choose_machine(plan)
     because = f", because {choice.why}" if choice.why else ""
-    shown = (f"  {what}: {how}" for what, how in words.items() if what not in _LEFT_OUT)
+    shown = (f"  {aspect}: {how}" for aspect, how in identity.items() if aspect not in _LEFT_OUT)
     return "\n".join([f"{plan.name}: {choice.machine} machine{because}", *shown])
 
 
-def node_text(node: StatefulNode, plan: Plan, words: Mapping[str, str]) -> str:
+def node_text(node: StatefulNode, plan: Plan, identity: Mapping[str, str]) -> str:
     """A node, and what it reads where that is not one source alone."""
     before = [
         origin
@@ -263,7 +263,7 @@ def node_text(node: StatefulNode, plan: Plan, words: Mapping[str, str]) -> str:
             source.node, lambda origin_node: isinstance(origin_node, ReadNode | StatefulNode)
         )
     ]
-    text = plan_text(plan, words)
+    text = plan_text(plan, identity)
     if len(before) == 1 and isinstance(before[0], ReadNode):
         return text
     return f"{text}\n  reads: {', '.join(origin.label for origin in before)}"

@@ -36,7 +36,7 @@ COUNTED: Final = (
 """What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
 the rows withdraw an earlier pane."""
 
-_REASONS: Final = frozenset(reason for what, reason in COUNTED if what == "dropped")
+_REASONS: Final = frozenset(reason for metric, reason in COUNTED if metric == "dropped")
 
 STOOD: Final = (
     *("elements", "merges", "windows_open"),
@@ -46,7 +46,7 @@ STOOD: Final = (
 are null for none. A jump, and one that did not happen, is reported by one shard alone."""
 
 METRICS: Final = (
-    *(f"{what}_{which.lower()}" if which else what for what, which in COUNTED),
+    *(f"{metric}_{detail.lower()}" if detail else metric for metric, detail in COUNTED),
     *STOOD,
 )
 """What the progress calls the numbers of a tally, in their order."""
@@ -140,12 +140,12 @@ class Tally:
         counts: Counter[tuple[str, str]] = Counter()
         example = None
         for table in tables:
-            kind = pc.struct_field(table.column(MARKS), "kind")
-            timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(kind))
+            row_kinds = pc.struct_field(table.column(MARKS), "kind")
+            timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(row_kinds))
             for value_count in timings.value_counts().to_pylist():
                 counts["panes", value_count["values"]] += value_count["counts"]
             counts["retractions", ""] += _withdrawing(table)
-            dropped = pc.equal(kind, DROPPED_ROW)
+            dropped = pc.equal(row_kinds, DROPPED_ROW)
             if not pc.any(dropped).as_py():  # nearly always
                 continue
             for row in _dropped(table.filter(dropped), plan.name):
@@ -179,7 +179,7 @@ class Tally:
                 jump.size if jump is not None and jump.held else None,
             )
         in_words = None if jump is None else str(jump)
-        return cls([counts.get(what, 0) for what in COUNTED], stood, example, in_words)
+        return cls([counts.get(counted, 0) for counted in COUNTED], stood, example, in_words)
 
     @property
     def columns(self) -> tuple[int | str | None, ...]:
@@ -203,12 +203,12 @@ class Tally:
 
 def _in_words(key: Any, drop: Drop) -> str:
     """One dropped element: why, with which key, out of which window."""
-    words = [drop.reason.value]
+    details = [drop.reason.value]
     if drop.window is not None:  # else it never had a key
-        words += [f"key={short_repr(key)}", f"window {drop.window}"]
+        details += [f"key={short_repr(key)}", f"window {drop.window}"]
     if drop.timestamp is not None:
-        words.append(f"at {show_instant(drop.timestamp)}")
-    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
+        details.append(f"at {show_instant(drop.timestamp)}")
+    return safe_text(", ".join(details))[:LONGEST_EXAMPLE]
 
 
 def _withdrawing(table: pa.Table) -> int:
@@ -231,16 +231,16 @@ def _dropped(rows: pa.Table, stage: str) -> Iterator[Mapping[str, Any]]:
 def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
     """A dropped row in words; its key has columns with names."""
     dropped = row[MARKS]["dropped"]
-    words = [dropped["reason"]]
-    words += (f"{name}={short_repr(row[name])}" for name in plan.keys)
+    details = [dropped["reason"]]
+    details += (f"{name}={short_repr(row[name])}" for name in plan.keys)
     if dropped["window"]:
         start, end = map(_instant, dropped["window"].values())
-        words.append(f"window [{start}, {end})")
+        details.append(f"window [{start}, {end})")
     if dropped["timestamp"]:
-        words.append(f"at {_instant(dropped['timestamp'])}")
+        details.append(f"at {_instant(dropped['timestamp'])}")
     if dropped["error"]:
-        words.append(dropped["error"])
-    return safe_text(", ".join(words))[:LONGEST_EXAMPLE]
+        details.append(dropped["error"])
+    return safe_text(", ".join(details))[:LONGEST_EXAMPLE]
 
 
 def _instant(instant: datetime | None) -> str:

@@ -135,11 +135,11 @@ class PlanWork(Work):
 
     def words_of_step(self, group: int, blobs: Sequence[bytes]) -> str:
         plan, size = self.plan, sum(map(len, blobs))
-        words = f"{plan.name!r}, group {group}, which got {size:,} bytes"
+        text = f"{plan.name!r}, group {group}, which got {size:,} bytes"
         if size < _LARGE:
-            return words
+            return text
         tables = read_blobs(blobs).tables
-        return f"{words}: {words_of_largest(tables, plan.resolution, SAMPLE)}"
+        return f"{text}: {words_of_largest(tables, plan.resolution, SAMPLE)}"
 
     @abstractmethod
     def _stepped(

@@ -268,7 +268,9 @@ def _steps(
 
 def _moment_of_key(moment: ShardMoment, key: KeyClock, source: SourceClock) -> ShardMoment:
     """The clocks of a key that has a watermark of its own, when its shard stands there."""
-    return ShardMoment(max(moment.watermark, key.at(source, moment.clock).watermark), moment.clock)
+    return ShardMoment(
+        max(moment.watermark, key.caught_up(source, moment.clock).watermark), moment.clock
+    )
 
 
 def _check(stage: SavedStage, rows: pa.Table) -> None:

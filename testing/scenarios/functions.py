@@ -63,7 +63,7 @@ class NamedFn(StatefulFn):
         return None  # what comes out is of the key anyway
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         arguments = (f"{name}={getattr(self, name)!r}" for name in self.parameters())
         return f"{self.name}({', '.join(arguments)})"
 
@@ -143,7 +143,7 @@ class LoopingHeartbeat(NamedFn):
 
     def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         yield _out(user_states, user_states.state(_COUNT).read(), timer.output_timestamp)
-        self._beat(user_states.timer(timer.spec), timer.at)
+        self._beat(user_states.timer(timer.spec), timer.instant)
 
     def most_firings(self, first: int, latest: int, clock: int) -> int:
         span = latest - first if self.time == "event" else clock
@@ -262,7 +262,9 @@ class ByCommand(NamedFn):
 
     def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         timestamp = timer.output_timestamp
-        yield _out(user_states, timer.tag, timestamp if timestamp <= MAX_TIMESTAMP else timer.at)
+        yield _out(
+            user_states, timer.tag, timestamp if timestamp <= MAX_TIMESTAMP else timer.instant
+        )
 
 
 def _no_later(timer: TimerControl, instant: int) -> int:

@@ -64,7 +64,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     """All of the input is there before the watermark moves: `run` takes it as bounded, which lets
     the default trigger emit what the global window holds."""
 
-    @by_name("run", TestStreamError, others=StrategyParts.__annotations__)
+    @by_name("run", TestStreamError, keywords=StrategyParts.__annotations__)
     def run(
         self,
         *,

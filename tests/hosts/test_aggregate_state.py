@@ -111,7 +111,7 @@ def run(plan: Plan, events: Sequence[Event], *, through_bytes: bool) -> list[str
         if through_bytes and state.windows:
             blob = pack_blob(layout.encode({key: state}), {})
             (state,) = layout.decode(unpack_blob(blob)[0], watermark, 0).values()
-            state = state.at(watermark, 0)
+            state = state.caught_up(watermark, 0)
         state, effects = plan.machine.step(state, event)
         reported += [repr(effect) for effect in effects]
         if isinstance(event, AdvanceWatermark):

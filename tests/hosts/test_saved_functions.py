@@ -38,8 +38,8 @@ from tests.support.machines.in_shard import DictStore
 def specs(
     states: Iterable[state_specs.StateSpec], timers: Iterable[state_specs.TimerSpec] = ()
 ) -> Specs:
-    words = ", ".join(sorted(state.words for state in states)) or "none"
-    return Specs(words, ", ".join(sorted(timer.words for timer in timers)) or "none")
+    words = ", ".join(sorted(state.state_identity for state in states)) or "none"
+    return Specs(words, ", ".join(sorted(timer.state_identity for timer in timers)) or "none")
 
 
 def saved(cells: Any = (), timers: Any = (), waiting: Any = ()) -> bytes:

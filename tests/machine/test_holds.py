@@ -92,7 +92,7 @@ def test_an_element_that_comes_at_the_last_instant_of_its_window_holds_it(play):
 
 def test_a_key_without_windows_has_promised_its_input_watermark():
     machine = Grouping(bl.WindowingStrategy(TEN, bl.AfterCount(1), "discarding", 20), Count())
-    for state in (KeyState.unseen(12, 0), KeyState(0, output_watermark=0).at(12, 0)):
+    for state in (KeyState.unseen(12, 0), KeyState(0, output_watermark=0).caught_up(12, 0)):
         after, panes = machine.step(state, Bundle((Element(5, 5),)))
         assert panes == (
             Pane(bl.IntervalWindow(0, 10), 1, 9, bl.PaneInfo(bl.Timing.LATE, 0, 0, True, True)),

@@ -29,7 +29,7 @@ class Source(StatefulFn):
 
     outlasts_input = True
     skew = 2**60
-    words = "Source"
+    display_name = "Source"
 
     def __init__(self) -> None:
         self.next = ReadModifyWriteStateSpec("next", VarIntCoder())
@@ -51,7 +51,7 @@ class Source(StatefulFn):
         if number + 1 < int(timer.tag):
             user_states.state(self.next).write(number + 1)
             after = (number + 1) * 10
-            user_states.timer(self.tick).set(timer.at + 1_000, timer.tag, after)
+            user_states.timer(self.tick).set(timer.instant + 1_000, timer.tag, after)
         else:
             user_states.state(self.next).clear()
         window = bl.FixedWindows(10).assign(number * 10)

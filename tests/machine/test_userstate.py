@@ -366,7 +366,7 @@ class Undeclared(StatefulFn):
 
     states: Mapping[str, Any] = {}
     timers: Mapping[str, Any] = {}
-    words = "Undeclared"
+    display_name = "Undeclared"
 
     def key_of(self, value: Any) -> Any:
         return value[0]

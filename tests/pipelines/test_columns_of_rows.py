@@ -286,14 +286,14 @@ def test_plain_texts_are_made_bytes_together() -> None:
 
 
 def test_elements_at_some_places_stay_columns() -> None:
-    picked = columns([3, 4, 5], None).at([2, 0, 0])
+    picked = columns([3, 4, 5], None).take([2, 0, 0])
 
     assert isinstance(picked, ColumnBundle)
     assert elements(picked) == [
         Windowed(5, 5000, (IntervalWindow(5000, 5500),), NO_FIRING),
         *[Windowed(3, 3000, (IntervalWindow(3000, 3500),), NO_FIRING)] * 2,
     ]
-    assert elements(columns([3, 4]).at([1], ["b"])) == [
+    assert elements(columns([3, 4]).take([1], ["b"])) == [
         Windowed("b", 4000, (GLOBAL_WINDOW,), NO_FIRING)
     ]
-    assert elements(columns([3, 4]).at([])) == []
+    assert elements(columns([3, 4]).take([])) == []

@@ -90,8 +90,8 @@ def test_sums_of_declared_numbers_rest_as_numbers(hint: str) -> None:
     plan = plan_after(HINTED[hint](), beam.CombinePerKey(sum))
 
     assert accumulators(plan) == {"acc": pa.int64()}
-    assert plan.operation.words["combine"] == "Sum()"
-    assert plan.operation.words["values"] == "int"
+    assert plan.operation.state_identity["combine"] == "Sum()"
+    assert plan.operation.state_identity["values"] == "int"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_without_a_hint_values_are_objects() -> None:
     plan = plan_after(beam.Map(plain), beam.CombinePerKey(sum))
 
     assert accumulators(plan) == {"_pickled": pa.binary()}
-    assert "values" not in plan.operation.words
+    assert "values" not in plan.operation.state_identity
 
 
 def test_explain_plan_names_the_declared_type() -> None:

@@ -117,4 +117,4 @@ _KINDS: dict[str, type[PlainState]] = {
 
 def plain_state(spec: StateSpec) -> PlainState:
     """An empty state for a spec."""
-    return _Number() if spec.name == "loops" else _KINDS[spec.kind]()
+    return _Number() if spec.name == "loops" else _KINDS[spec.container]()

@@ -16,7 +16,7 @@ TIMES: Final = get_args(Time)
 class DeclaredState:
     """A state of a plain class, which has the name of its attribute."""
 
-    kind: StateKind
+    container: StateKind
 
 
 @attrs.frozen

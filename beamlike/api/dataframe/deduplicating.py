@@ -52,7 +52,7 @@ class FirstOfKey(OverRows, StatefulFn):
         return rescaled(self, resolution, "within")
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         return "deduplicate"
 
     def process(self, user_states: UserStates, element: Windowed) -> Outputs:

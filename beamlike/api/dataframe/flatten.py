@@ -51,8 +51,8 @@ def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
     )
     check_streams(named)
     strategy = check_flatten({name: stream.strategy for name, stream in named.items()})
-    (first_name, first), *others = named.items()
-    for name, other in others:
+    (first_name, first), *later_streams = named.items()
+    for name, other in later_streams:
         _check_columns(first_name, first, name, other)
     return Stream(
         strategy, Inputs(tuple(row for stream in named.values() for row in stream.inputs.rows))

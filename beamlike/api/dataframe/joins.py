@@ -84,8 +84,8 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
     for name, twin in _shared(keys).items():
         if shared[name] != twin:
             raise ColumnError(
-                f"window_input: {name!r} is a key, which goes with {_others(twin)}, and here with "
-                f"{_others(shared[name])}; give it another name with with_columns() before"
+                f"window_input: {name!r} is a key, which goes with {_twins_text(twin)}, and here "
+                f"with {_twins_text(shared[name])}; give it another name with with_columns() before"
             )
     columns = next(iter(streams.values())).inputs.frame_columns
     for name, stream in streams.items():
@@ -273,9 +273,9 @@ def _shared(names: _Names) -> dict[str, dict[str, str]]:
     }
 
 
-def _others(by_stream: Mapping[str, str]) -> str:
-    _, *others = by_stream.items()
-    return ", ".join(f"{column!r} of {name}" for name, column in others)
+def _twins_text(by_stream: Mapping[str, str]) -> str:
+    _, *twins = by_stream.items()
+    return ", ".join(f"{column!r} of {name}" for name, column in twins)
 
 
 # -- the rows of a stream --------------------------------------------------------------------

@@ -78,7 +78,7 @@ class _PlainFn(OverRows, StatefulFn):
             name: getattr(type(fn), name) for name in dir(type(fn)) if not name.startswith("__")
         }
         self.states: Mapping[str, StateSpec] = {
-            name: _STATES[declaration.kind](name)
+            name: _STATES[declaration.container](name)
             for name, declaration in declared.items()
             if isinstance(declaration, DeclaredState)
         }
@@ -172,7 +172,7 @@ class _PlainFn(OverRows, StatefulFn):
         return function
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         return f"{self._name}.process"
 
     def callback_words(self, spec: Any) -> str:

@@ -263,10 +263,10 @@ def check_read(
         or (trigger is not None and any(_reads_values(node) for node in trigger.walk()))
     ):
         return
-    words = " and ".join(map(str, filter(None, (strategy.windows_in_words, trigger))))
+    description = " and ".join(map(str, filter(None, (strategy.windows_in_words, trigger))))
     raise WindowingError(
         f"window_input={list(window_input)!r} has no effect, because no value is asked for by "
-        f"{words}; leave it out, or use what asks, such as Sessions(gap_of) or AfterDelta"
+        f"{description}; leave it out, or use what asks, such as Sessions(gap_of) or AfterDelta"
     )
 
 

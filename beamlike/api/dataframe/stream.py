@@ -250,7 +250,7 @@ class Stream(KeyedSteps, metaclass=Readable):
 
     # -- windows -----------------------------------------------------------------------------
 
-    @by_name("Stream.window", WindowingError, others=StrategyParts.__annotations__)
+    @by_name("Stream.window", WindowingError, keywords=StrategyParts.__annotations__)
     def window(
         self,
         window: WindowFn | None = None,

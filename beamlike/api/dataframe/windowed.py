@@ -57,7 +57,7 @@ Output = Literal["panes", "dropped", "all"]
     key=A_KEY,
     timestamp=A_TIMESTAMP,
     aggregate=AN_AGGREGATE,
-    others=StrategyParts.__annotations__,
+    keywords=StrategyParts.__annotations__,
 )
 def windowed(
     df: "DataFrame",

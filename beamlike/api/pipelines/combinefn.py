@@ -125,12 +125,12 @@ class _OfAll(model.Collect):
         known = () if self.args or self.kwargs else _FOLDS
         return [(name, over) for fn, name, over in known if fn is self.fn]
 
-    def for_type(self, kind: type) -> model.CombineFn:
+    def for_type(self, element_type: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.
 
         Source: Beam Python ``CallableWrapperCombineFn.for_input_type``.
         """
-        adds = self.fn is sum and kind is int and not self.args and not self.kwargs
+        adds = self.fn is sum and element_type is int and not self.args and not self.kwargs
         return model.Sum() if adds else self
 
     def method_name(self, method: str) -> str:

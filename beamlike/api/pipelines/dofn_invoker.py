@@ -171,7 +171,7 @@ class DoFnInvoker(Do):
         except USER_RAISED as cause:
             raise RaisedFor(bundle[len(values)]) from cause
         if plain is Plain.KEPT:
-            return [(MAIN, bundle.at([place for place, keeps in enumerate(values) if keeps]))]
+            return [(MAIN, bundle.take([place for place, keeps in enumerate(values) if keeps]))]
         if _are_elements(values):
             return [(MAIN, bundle.with_values(values))]
         return self._outputs(bundle, range(len(values)), values)
@@ -208,7 +208,7 @@ class DoFnInvoker(Do):
         self, bundle: Bundle, places: Sequence[int], values: list[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         if _are_elements(values):
-            return [(MAIN, bundle.at(places, values))]
+            return [(MAIN, bundle.take(places, values))]
         return self._outputs(bundle, places, values)
 
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
@@ -231,7 +231,7 @@ class DoFnInvoker(Do):
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
         if all(issubclass(cls, Timestamped) for cls in set(map(type, answers))):
-            of_each = bundle.at(places, [answer.value for answer in answers])
+            of_each = bundle.take(places, [answer.value for answer in answers])
             moved = [answer.millis for answer in answers]
             if all(map(ge, moved, [timestamp - self.skew for timestamp in of_each.timestamps])):
                 return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]

@@ -136,10 +136,10 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         watermark: Length = "0 seconds",
         idle_after: Length = "1 minute",
         max_jump: Length | None = None,
-        **others: Any,
+        **runner_arguments: Any,
     ) -> None:
         super().__init__()
-        if unknown := sorted(others.keys() - _OF_RUNNERS):
+        if unknown := sorted(runner_arguments.keys() - _OF_RUNNERS):
             raise PipelineError(
                 f"ReadFromKafka has no argument {unknown[0]!r} here; what a consumer or a producer "
                 "is to be given goes into its config, such as {'security.protocol': 'SSL'}"

@@ -73,7 +73,7 @@ class StatefulDoFnInvoker(StatefulFn):
         return {**self.__dict__, "_is_set_up": False, "_is_open": False}
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         return stable_repr(self.fn.called())
 
     def callback_words(self, spec: TimerSpec) -> str:
@@ -82,7 +82,7 @@ class StatefulDoFnInvoker(StatefulFn):
     @property
     def expiry_words(self) -> str:
         name = self._expiration
-        return self.words if name is None else stable_repr(getattr(self.fn, name))
+        return self.display_name if name is None else stable_repr(getattr(self.fn, name))
 
     def key_of(self, value: Any) -> Any:
         pair = self.shown(value)
@@ -154,7 +154,7 @@ class StatefulDoFnInvoker(StatefulFn):
             return None if timer is None else timer.tag
         if asked.name == "FireTimestampParam":
             shown = asked.shown or (lambda instant: instant)
-            return None if timer is None else shown(timer.at)
+            return None if timer is None else shown(timer.instant)
         return read(asked, element)
 
     # -- its life --------------------------------------------------------------------------------

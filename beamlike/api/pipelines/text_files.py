@@ -309,9 +309,9 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
-        **others: Any,
+        **beam_arguments: Any,
     ) -> None:
-        super().__init__(**without_beams_own("WriteToText", others, *_NOT_WRITTEN))
+        super().__init__(**without_beams_own("WriteToText", beam_arguments, *_NOT_WRITTEN))
         if shard_name_template:
             raise needs_beams_sdk("WriteToText(shard_name_template=...)")
         _check_path(file_path_prefix, "file_path_prefix")

@@ -59,8 +59,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class OrderedListStateSpec(state_specs.OrderedListStateSpec):
     """Values with a `Timestamp`, in the order of these."""
 
-    def millis(self, at: Any) -> int:
-        return moment(at, f"the state {self.name!r} timestamp").instant_ms
+    def millis(self, timestamp: Any) -> int:
+        return moment(timestamp, f"the state {self.name!r} timestamp").instant_ms
 
     def shown(self, millis: int) -> Timestamp:
         return Timestamp.of_millis(millis)
@@ -203,13 +203,13 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
             no effect.
     """
     states, timers = get_dofn_specs(dofn)
-    for what, specs in (("StateSpecs", states), ("TimerSpecs", timers)):
+    for spec_type, specs in (("StateSpecs", states), ("TimerSpecs", timers)):
         names = [spec.name for spec in specs]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise PipelineError(
-                f"DoFn {dofn!r} has multiple {what} with the same name: {', '.join(twice)}. Give "
-                "each a name of its own"
+                f"DoFn {dofn!r} has multiple {spec_type} with the same name: {', '.join(twice)}. "
+                "Give each a name of its own"
             )
     for spec in sorted(timers, key=lambda timer: timer.name):
         callback = spec.callback

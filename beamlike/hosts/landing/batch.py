@@ -58,7 +58,7 @@ class Batch:
     @property
     def row_key(self) -> str:
         """The column that names a result."""
-        return self.columns.own[ROW_KEY]
+        return self.columns.landed_names[ROW_KEY]
 
     @property
     def changes_something(self) -> bool:
@@ -203,15 +203,17 @@ def _shown(table: "pa.Table", columns: LandedColumns, row_keys: Sequence[str]) -
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    shown: dict[str, Any] = {columns.own[ROW_KEY]: pa.array(row_keys, pa.string())}
+    shown: dict[str, Any] = {columns.landed_names[ROW_KEY]: pa.array(row_keys, pa.string())}
     for name in table.column_names:
         if name in columns.users:
             shown[name] = table.column(name)
         elif name == SESSION_IDENTITY:
-            shown[columns.own[name]] = table.column(name)
+            shown[columns.landed_names[name]] = table.column(name)
         elif name == "window":
             for end in ("start", "end"):
-                shown[columns.own[f"{name}_{end}"]] = pc.struct_field(table.column(name), end)
+                shown[columns.landed_names[f"{name}_{end}"]] = pc.struct_field(
+                    table.column(name), end
+                )
         elif name == "pane":
-            shown[columns.own["timing"]] = pc.struct_field(table.column(name), "timing")
+            shown[columns.landed_names["timing"]] = pc.struct_field(table.column(name), "timing")
     return pa.table(shown)

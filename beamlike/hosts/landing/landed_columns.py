@@ -54,7 +54,7 @@ class LandedColumns:
     Attributes:
         users: The columns that land under their own names.
         has_dropped: Whether rows that were dropped are among them.
-        own: What the table calls the columns of its own.
+        landed_names: What the table calls the columns of its own.
     """
 
     rendering: Rendering
@@ -62,7 +62,7 @@ class LandedColumns:
     users: tuple[str, ...]
     has_pane: bool
     has_dropped: bool
-    own: dict[str, str]
+    landed_names: dict[str, str]
 
     @classmethod
     def of(

@@ -42,7 +42,7 @@ def letters_of_rows(
     """Results that a table cannot take."""
     from beamlike.runtime.json_rows import write_row
 
-    names = columns.own
+    names = columns.landed_names
     return _letters(
         [
             {

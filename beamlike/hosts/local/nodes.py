@@ -133,7 +133,7 @@ class _OnlyShard(_SingleShard, Recorded):
     def run(self) -> Run:
         inside = Inside(self._stage.key_of, self._wire, self._worker.machine)
         for number, clock, watermark, tables, stepped in self._steps:
-            arrived = list(self._stage.given(tables))
+            arrived = list(self._stage.noted_arrivals(tables))
             noted = ShardTrace(0, 0, clock, watermark, arrived, stepped.outputs(), stepped.trace)
             inside.add(number, [noted])
         return inside.run

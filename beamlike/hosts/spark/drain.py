@@ -38,13 +38,13 @@ class Log:
 
     Args:
         path: The folder of the checkpoint, for messages.
-        done: Whether it has run to its end.
+        is_complete: Whether it has run to its end.
     """
 
     path: str
     last: int
     lines: tuple[str, ...]
-    done: bool
+    is_complete: bool
     _files: "FileSystem"
     _home: str
 
@@ -106,7 +106,7 @@ class Log:
         """
         if self.is_drained:
             return self.last
-        if not self.done:
+        if not self.is_complete:
             raise unfinished(self.path, self.last, "drain it")
         facts = self._facts
         facts[_WATERMARK] = MAX_TIMESTAMP
@@ -168,7 +168,7 @@ def drain(writer: "DataStreamWriter", path: str) -> None:
     if not log.is_drained:
         _run(writer.trigger(availableNow=True).start())
         mark_end(path)
-    if not Log.read(path).done:
+    if not Log.read(path).is_complete:
         # One micro-batch and no more: what has arrived meanwhile is not read, and not late.
         _run(writer.trigger(once=True).start())
 

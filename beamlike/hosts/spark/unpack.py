@@ -87,7 +87,7 @@ def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
 
 
 def _batches(envelope: Envelope) -> Iterator[pa.RecordBatch]:
-    if envelope.kind is not Kind.FILE:
+    if envelope.content is not Kind.FILE:
         yield from envelope.table.to_batches()
         return
     name = os.fsdecode(envelope.body.to_pybytes())

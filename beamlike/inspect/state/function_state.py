@@ -187,7 +187,7 @@ class Specs:
     """The states and timers of a function, as the identity of its state has them.
 
     Args:
-        states: In words, see `StateSpec.words`.
+        states: In words, see `StateSpec.state_identity`.
         timers: Likewise.
         unit: What saved instants count.
     """

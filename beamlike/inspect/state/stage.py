@@ -22,7 +22,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTA
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
 from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
-from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
+from beamlike.runtime.store.column_state import integers, saved_withdrawn_at
 from beamlike.runtime.store.index import READ_ERRORS
 
 TIME = pa.timestamp("ms", "UTC")
@@ -193,7 +193,7 @@ class SavedStage:
         keys = [name for name in rows.schema.names if name.startswith("key_")]
         slots = _numbered("t", rows)
         column = {name: rows.column(name) for name in rows.schema.names}
-        start, end = whole(column["start"]), whole(column["end"])
+        start, end = integers(column["start"]), integers(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
         processing_timers = column["processing_timers"].combine_chunks()
         size = column.get("size", pa.nulls(count, pa.int64()))
@@ -264,7 +264,7 @@ class SavedStage:
         due = np.where(awaits, np.minimum(due, end - 1), due)
         watermark = shard.clocks.watermark
         for slot in () if self.trigger is None else self.trigger.marks:
-            mark = whole(rows.column(f"t{slot}"))
+            mark = integers(rows.column(f"t{slot}"))
             waits = (mark != NOTHING) & (mark >= watermark) & (expiry >= watermark)
             due = np.where(waits, np.minimum(due, mark), due)
         return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
@@ -286,7 +286,7 @@ def _numbered(prefix: str, rows: pa.Table) -> list[str]:
 
 
 def _closed(rows: pa.Table) -> Bools:
-    finished: Bools = (whole(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
+    finished: Bools = (integers(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
     return finished
 
 
@@ -330,6 +330,6 @@ def _side_by_side(columns: Sequence[pa.ChunkedArray], count: int) -> pa.Array:
     width = len(columns)
     if not width:
         return pa.array([[]] * count, pa.list_(pa.int64()))
-    numbers = np.stack([whole(column) for column in columns], axis=1).ravel()
+    numbers = np.stack([integers(column) for column in columns], axis=1).ravel()
     offsets = pa.array(np.arange(0, width * count + 1, width, dtype=np.int32))
     return pa.ListArray.from_arrays(offsets, pa.array(numbers, mask=numbers == NOTHING))

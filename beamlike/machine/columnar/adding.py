@@ -117,11 +117,11 @@ class BundleResult:
     """The windows after a bundle came in, before any of them fires.
 
     ``rows`` are those that got elements or were merged, ``arrived`` says for each where the first
-    of them lies in the bundle; those that got none come last. ``others`` are all other windows,
+    of them lies in the bundle; those that got none come last. ``untouched`` are all other windows,
     ``merges`` those that are part of another now.
     """
 
-    others: Table
+    untouched: Table
     rows: Table
     arrived: Ints
     merges: Merges
@@ -148,20 +148,20 @@ def apply_bundle(
             drops.append(Drops.near_nothing(row, gone.start[of], gone.end[of]))
             targets = keep(targets, ~is_closed)
     stays[targets.parts.items] = False
-    others, rows = keep(table, stays), _merged(rules, state, targets)
+    untouched, rows = keep(table, stays), _merged(rules, state, targets)
     merges = _merges(table, keep(targets, targets.parts.lengths > 1))
     gets = targets.arrivals.lengths > 0
     arrivals = keep(targets.arrivals, gets)
     arrived = incoming.row[arrivals.items[arrivals.first]]
     if gets.all():
         added = _added(rules, state, rows, bundle, incoming, arrivals)
-        return BundleResult(others, added, arrived, merges), drops
+        return BundleResult(untouched, added, arrived, merges), drops
     # Sessions that may stay apart may merge where another one closed between them.
     alone = keep(rows, ~gets)
     added = _added(rules, state, keep(rows, gets), bundle, incoming, arrivals)
     after = np.arange(len(alone)) + arrived.max(initial=0) + 1
     return BundleResult(
-        others, concat([added, alone]), np.concatenate([arrived, after]), merges
+        untouched, concat([added, alone]), np.concatenate([arrived, after]), merges
     ), drops
 
 

@@ -209,7 +209,7 @@ def take(column: Column, rows: Ints) -> Column:
             return part[rows]
         return part.take(rows if isinstance(part, Lists | PickedRows) else pa.array(rows))
 
-    return cast(Column, _each(taken, column))
+    return cast(Column, _map_columns(taken, column))
 
 
 def keep(column: Column, mask: Bools) -> Column:
@@ -230,7 +230,7 @@ def concat(columns: Sequence[Column]) -> Column:
             return PickedRows.joined(parts)
         return pa.concat_arrays(parts)
 
-    return columns[0] if len(columns) == 1 else cast(Column, _each(joined, *columns))
+    return columns[0] if len(columns) == 1 else cast(Column, _map_columns(joined, *columns))
 
 
 def put(column: Column, rows: Ints, changed: Column) -> Column:
@@ -245,7 +245,7 @@ def put(column: Column, rows: Ints, changed: Column) -> Column:
         places[rows] = len(old) + np.arange(len(rows))
         return take(concat([old, new]), places)
 
-    return cast(Column, _each(replaced, column, changed))
+    return cast(Column, _map_columns(replaced, column, changed))
 
 
 def choose(mask: Bools, yes: Column, no: Column) -> Column:
@@ -259,10 +259,10 @@ def choose(mask: Bools, yes: Column, no: Column) -> Column:
         places = np.arange(len(mask)) + np.where(mask, 0, len(mask))
         return take(concat([first, second]), places)
 
-    return cast(Column, _each(chosen, yes, no))
+    return cast(Column, _map_columns(chosen, yes, no))
 
 
-def _each(change: Callable[..., Any], *columns: Any) -> Any:
+def _map_columns(change: Callable[..., Any], *columns: Any) -> Any:
     """What becomes of each column of a record, beside the same column of other records."""
     first = columns[0]
     if first is None:
@@ -270,10 +270,10 @@ def _each(change: Callable[..., Any], *columns: Any) -> Any:
     if isinstance(first, np.ndarray | Lists | PickedRows | pa.Array):
         return change(*columns)
     if isinstance(first, tuple):
-        return tuple([_each(change, *parallel) for parallel in zip(*columns, strict=True)])
+        return tuple([_map_columns(change, *parallel) for parallel in zip(*columns, strict=True)])
     cls: Any = type(first)
     parts = map(_fields_of(cls), columns)
-    return cls(*[_each(change, *parallel) for parallel in zip(*parts, strict=True)])
+    return cls(*[_map_columns(change, *parallel) for parallel in zip(*parts, strict=True)])
 
 
 @cache

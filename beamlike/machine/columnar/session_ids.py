@@ -21,7 +21,7 @@ class FiringOrder:
     rows: Table
     when: Ints
     forgotten: Bools | None
-    others: Table
+    remaining: Table
 
 
 def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
@@ -59,7 +59,9 @@ def _may_be_taken(rules: ColumnRules, firing_order: FiringOrder) -> bool:
     if rules.sweep is None:
         return False
     return bool(
-        rules.sweep.is_bounded or firing_order.rows.closed.any() or firing_order.others.closed.any()
+        rules.sweep.is_bounded
+        or firing_order.rows.closed.any()
+        or firing_order.remaining.closed.any()
     )
 
 
@@ -72,7 +74,7 @@ def _names(table: Table) -> tuple[Ints, Ints, Ints]:
 
 def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
-    pairs = zip(_names(firing_order.rows), _names(firing_order.others), strict=True)
+    pairs = zip(_names(firing_order.rows), _names(firing_order.remaining), strict=True)
     taken = WindowRows(*(np.concatenate(pair) for pair in pairs))
     rows = firing_order.rows
     windows = WindowRows(rows.key[places], rows.start[places], rows.end[places])
@@ -86,8 +88,8 @@ def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Na
     """
     rows = firing_order.rows
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
-    other_rows = np.nonzero(firing_order.others.key == key)[0].tolist()
-    fixed = {name for row in other_rows for name in _names_of(firing_order.others, row)}
+    other_rows = np.nonzero(firing_order.remaining.key == key)[0].tolist()
+    fixed = {name for row in other_rows for name in _names_of(firing_order.remaining, row)}
     place_of = {row: place for place, row in enumerate(places.tolist()) if row in names}
     assigned: dict[int, _Name] = {}
     for row in sorted(names, key=lambda row: int(firing_order.when[row])):

@@ -54,7 +54,7 @@ class ColumnarGrouping:
         """So many keys without elements so far."""
         return self.rules.unseen(keys, watermark, clock)
 
-    def at(self, state: State, watermark: int, clock: int) -> State:
+    def caught_up(self, state: State, watermark: int, clock: int) -> State:
         """The same keys after clock moves that fired no timer of their windows."""
         return _settled(attrs.evolve(state, watermark=watermark, clock=clock), state.table)
 
@@ -88,8 +88,10 @@ class ColumnarGrouping:
         incoming, drops = split_expired(rules, state, bundle.incoming(self.strategy.window_fn))
         targets, incoming, expired = find_target_windows(rules, state, incoming)
         grown, closed = apply_bundle(rules, state, bundle, incoming, targets)
-        panes, rows = fire(rules, state, FiringOrder(grown.rows, grown.arrived, None, grown.others))
-        state = attrs.evolve(_settled(state, concat([grown.others, rows])), merges=grown.merges)
+        panes, rows = fire(
+            rules, state, FiringOrder(grown.rows, grown.arrived, None, grown.untouched)
+        )
+        state = attrs.evolve(_settled(state, concat([grown.untouched, rows])), merges=grown.merges)
         return state, panes, drops + expired + closed
 
     # -- clocks --------------------------------------------------------------------------
@@ -135,17 +137,17 @@ class ColumnarGrouping:
         if not len(places):
             return _settled(state, table), []
         places = places[order_of_windows(table.key[places], table.start[places], table.end[places])]
-        rows, others = take(table, places), keep(table, ~due)
+        rows, remaining = take(table, places), keep(table, ~due)
         if expires is None or forgotten is None:
             panes, rows = fire(
-                self.rules, state, FiringOrder(rows, np.arange(len(rows)), None, others)
+                self.rules, state, FiringOrder(rows, np.arange(len(rows)), None, remaining)
             )
         else:
             # The watermark is past their end.
             rows = attrs.evolve(rows, end_timer_set=np.zeros(len(rows), np.bool_))
-            firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[places], others)
+            firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[places], remaining)
             panes, rows = fire(self.rules, state, firing_order, expires[places])
-        return _settled(state, concat([others, rows])), panes
+        return _settled(state, concat([remaining, rows])), panes
 
 
 def _settled(state: State, table: Table) -> State:

@@ -151,7 +151,7 @@ class KeyState:
             return max(self.side_watermark, move.to)
         return move.side
 
-    def at(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
+    def caught_up(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
         """The same key after clock moves that fired no timer of its windows.
 
         A host that steps a key only when something is due catches up with this.

@@ -215,9 +215,9 @@ class StatefulStep:
             return self._fn.fire(call, timer)
 
         tag = f" ({due.tag!r})" if due.tag else ""
-        words = f"the timer {spec.name!r}{tag} at {self._unit.show_exactly(due.instant)}"
+        occasion = f"the timer {spec.name!r}{tag} at {self._unit.show_exactly(due.instant)}"
         function = self._fn.callback_words(spec)
-        self._call(live, fire, due.output, function, words)
+        self._call(live, fire, due.output, function, occasion)
 
     def _calls_at(self, due: _Due) -> int:
         """How often the timer fired in this step since its instant went forward, this one
@@ -243,9 +243,9 @@ class StatefulStep:
             return
         if self._fn.expires:
             last = live.window.max_timestamp
-            words = "the end of the window"
+            occasion = "the end of the window"
             function = self._fn.expiry_words
-            self._call(live, lambda call: self._fn.expire(call, last), last, function, words)
+            self._call(live, lambda call: self._fn.expire(call, last), last, function, occasion)
         self._resting.pop(live.window, None)
         del self._live[live.window]
 
@@ -258,7 +258,7 @@ class StatefulStep:
             live,
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
-            self._fn.words,
+            self._fn.display_name,
             lambda: f"the element {safe_repr(self._fn.shown(value))} at {show(time)}",
             element,
         )
@@ -269,7 +269,7 @@ class StatefulStep:
         answer: _Answer,
         timestamp: int,
         function: str,
-        words: str | Callable[[], str],
+        occasion: str | Callable[[], str],
         element: Element | None = None,
     ) -> None:
         drops = self._on_error is OnFailure.DROP
@@ -277,7 +277,7 @@ class StatefulStep:
         call = FunctionCall(live, timestamp, self._watermark, self._clock)
 
         def shown() -> str:
-            return words if isinstance(words, str) else words()
+            return occasion if isinstance(occasion, str) else occasion()
 
         def failure(cause: UserRaised) -> UserFunctionError:
             return _failure(
@@ -346,7 +346,7 @@ class StatefulStep:
             return live.saved()
         except USER_RAISED as cause:
             place = f"its states after the step, window {self._unit.show_window(live.window)}"
-            raise _failure(self._fn.words, cause, place) from cause
+            raise _failure(self._fn.display_name, cause, place) from cause
 
 
 def _windowed(live: LiveWindow, element: Element) -> Windowed:

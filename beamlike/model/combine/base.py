@@ -103,7 +103,7 @@ class CombineFn(metaclass=ReadableABC):
     def teardown(self) -> None:
         """After the last call of this copy: release what it holds."""
 
-    def for_type(self, kind: type) -> "CombineFn":
+    def for_type(self, element_type: type) -> "CombineFn":
         """What does the same for values of one type; by default this function itself."""
         return self
 

@@ -41,7 +41,7 @@ class ObjectGrouping:
         return self._grouping.needs_clock
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         """What saved state depends on."""
         return strategy_words(self._grouping.strategy) | {"combine": str(self._combine)}
 

@@ -34,8 +34,8 @@ ANY_SKEW = 2**62
 
 
 class _OrderedList(state_specs.OrderedListStateSpec):
-    def millis(self, at: Any) -> int:
-        return ticks_of(at)
+    def millis(self, timestamp: Any) -> int:
+        return ticks_of(timestamp)
 
     def shown(self, millis: int) -> Any:
         return timestamp_of(millis)
@@ -130,7 +130,7 @@ class BeamFn(Opening, StatefulFn):
         """Set the states and the timers."""
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         return self._step.label
 
     def start_bundle(self) -> None:

@@ -111,7 +111,7 @@ class Between:
                 stack.callback(worker.teardown)
             yield cls(layers, layer, workers)
 
-    def through(self, received: Mail) -> Mail:
+    def passed_on(self, received: Mail) -> Mail:
         """The mail as it leaves for the next layer."""
         bundles: dict[int, Parcel] = defaultdict(Parcel)
         left = attrs.evolve(received, bundles=bundles)
@@ -145,7 +145,7 @@ class Between:
 
     def sent(self, received: Mail, part: int, spread: Spread) -> list[Sent]:
         """What goes to the shards of the next layer."""
-        mail, layers, shards = self.through(received), self.layers, spread.shards
+        mail, layers, shards = self.passed_on(received), self.layers, spread.shards
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
         sent += (Sent(envelope.order[1], envelope.blob) for envelope in mail.passing)

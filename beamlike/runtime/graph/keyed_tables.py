@@ -81,7 +81,7 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     declared, keyed = keyed.declared, keyed.with_objects()
     values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
-        values = pa.array(wire.each(keyed.values), pa.binary())
+        values = pa.array(wire.blobs_of(keyed.values), pa.binary())
     return pa.table({**keyed_columns(keyed, blobs, hashes), "value_value": values})
 
 
@@ -178,7 +178,7 @@ def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:
     values = table.column("value_value")
     if pa.types.is_binary(values.type):
         return table
-    blobs = pa.array(wire.each(values.to_pylist()), pa.binary())
+    blobs = pa.array(wire.blobs_of(values.to_pylist()), pa.binary())
     return table.set_column(table.column_names.index("value_value"), "value_value", blobs)
 
 

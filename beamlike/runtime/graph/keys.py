@@ -219,9 +219,9 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
 
 def _restores_itself(cls: type) -> bool:
     """Whether a class says what its objects are made of, in both directions."""
-    own: object = cls.__getstate__
+    getstate: object = cls.__getstate__
     return (
-        own is not object.__getstate__
+        getstate is not object.__getstate__
         and hasattr(cls, "__setstate__")
         and not attrs.has(cls)
         and not is_dataclass(cls)

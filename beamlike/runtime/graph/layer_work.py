@@ -171,7 +171,7 @@ class Layer:
             if stage.notes:
                 watermark = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
-                came = list(stage.given(noted_of(arrived, self.layers.wire)))
+                came = list(stage.noted_arrivals(noted_of(arrived, self.layers.wire)))
                 traced = ShardTrace(
                     number, shard, now, watermark, came, stepped.outputs(), stepped.trace
                 )
@@ -198,8 +198,8 @@ class Layer:
     def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = _windowing(self.layers.nodes[node]).longest_wait
-        own = (row for row in received.delivered if row.source in placed.origins)
-        rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in own]
+        stage_rows = (row for row in received.delivered if row.source in placed.origins)
+        rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in stage_rows]
         return jump_of_stage(placed.clocks, rows, status, wait)
 
 

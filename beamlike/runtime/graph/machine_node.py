@@ -17,7 +17,7 @@ class UsersMachine(Machine, Protocol):
     """A machine that calls functions of a user's, and whose state outlasts a change of them."""
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         """What saved state depends on."""
         ...
 

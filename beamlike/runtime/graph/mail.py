@@ -113,7 +113,7 @@ class Report:
             StateError: Something in it has no class or no coder here.
         """
         for envelope in envelopes:
-            match envelope.kind:
+            match envelope.content:
                 case Kind.DROPS:
                     self.lost += wire.loads(envelope.body)
                 case Kind.METRICS:
@@ -133,9 +133,9 @@ class Report:
         order = (place, 0, 0)
         if self.tallies:
             yield sealed(Kind.COUNTS, tallies_table(self.tallies), order=order)
-        for kind, held in (Kind.DROPS, self.lost), (Kind.TRACES, self.traces):
+        for content, held in (Kind.DROPS, self.lost), (Kind.TRACES, self.traces):
             if held:
-                yield sealed(kind, wire.dumps(held), order=order)
+                yield sealed(content, wire.dumps(held), order=order)
         if self.metrics != MetricsRecorder():
             yield sealed(Kind.METRICS, wire.dumps(self.metrics), order=order)
 
@@ -180,7 +180,7 @@ class Mail:
         """
         mail = cls()
         for envelope in sorted(map(Envelope.opened, blobs), key=attrgetter("order")):
-            match envelope.kind:
+            match envelope.content:
                 case Kind.BUNDLE:
                     mail.bundles[envelope.number].sent.append(envelope)
                 case Kind.ELEMENTS if nodes is not None and envelope.number not in nodes:

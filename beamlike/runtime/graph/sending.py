@@ -149,10 +149,10 @@ def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
     cls: type = type(thing)
     named: Callable[[str], str] = f"the attribute {{!r}} of {cls.__name__}".format
-    own = dict(getattr(thing, "__dict__", {}))
+    attributes = dict(getattr(thing, "__dict__", {}))
     if attrs.has(cls):
-        own |= {field.name: getattr(thing, field.name) for field in attrs.fields(cls)}
-    for name, value in own.items():
+        attributes |= {field.name: getattr(thing, field.name) for field in attrs.fields(cls)}
+    for name, value in attributes.items():
         # What it reads has been looked at already.
         if not (isinstance(thing, Node) and name == "sources"):
             yield named(name), value

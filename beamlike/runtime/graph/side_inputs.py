@@ -76,7 +76,7 @@ def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
     for place, span in enumerate(zip(spans.starts, spans.ends, strict=True)):
         places.setdefault(span, []).append(place)
     for span, of_window in places.items():
-        part = elements if len(places) == 1 else elements.at(of_window)
+        part = elements if len(places) == 1 else elements.take(of_window)
         yield window_of(*span), SideBatch(part.values, part.timestamps, part.panes)
 
 

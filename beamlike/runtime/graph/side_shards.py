@@ -107,8 +107,8 @@ def dealt_out(bundles: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tu
     ]
     places = _shards_of(main, wire, shards)
     for shard in range(shards):
-        own = main if shards == 1 else main.at(np.nonzero(places == shard)[0].tolist())
-        rows = [*panes, *(_row(window, batch, wire) for window, batch in batches(own))]
+        shard_elements = main if shards == 1 else main.take(np.nonzero(places == shard)[0].tolist())
+        rows = [*panes, *(_row(window, batch, wire) for window, batch in batches(shard_elements))]
         if rows:
             yield shard, table_of([*zip(*rows, strict=True)], _COLUMNS)
 
@@ -140,7 +140,7 @@ def _hashes(values: Sequence[Any], wire: Wire) -> list[int]:
         if len(set(map(len, values))) == 1:
             columns = (_hashes(column, wire) for column in zip(*values, strict=True))
             return [*map(hash, zip(*columns, strict=True))]
-    return [*map(crc32, wire.each(values))]  # slower, and whatever its class says of hashes
+    return [*map(crc32, wire.blobs_of(values))]  # slower, and whatever its class says of hashes
 
 
 def _is_plain_tuple(cls: type) -> bool:

@@ -102,7 +102,7 @@ class NodeOperation(Operation):
         return self.read(value for (value,) in rows)
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def state_identity(self) -> Mapping[str, str]:
         fields = {"machine": type(self.machine).__name__, "transform": unnumbered(self.node.label)}
         if isinstance(self.node, GroupNode):
             fields |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
@@ -114,7 +114,7 @@ class NodeOperation(Operation):
         elif isinstance(self.node, StatefulParDoNode):
             fields |= function_words(self.node.fn)
         elif isinstance(self.machine, UsersMachine):
-            fields |= self.machine.words
+            fields |= self.machine.state_identity
         return fields
 
 
@@ -127,7 +127,7 @@ class _OverWire(PickledColumn):
     checks: bool = False
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array(self.wire.each(accumulators, checks=self.checks), pa.binary())]
+        return [pa.array(self.wire.blobs_of(accumulators, checks=self.checks), pa.binary())]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
@@ -324,7 +324,7 @@ class Stage:
             for phase, came in zip(passed.phases, passed.panes, strict=True):
                 bundle = bundle_of(came, keys)
                 if self.seen is not None:
-                    bundle = bundle.at(self._in_order(phase, came, blobs))
+                    bundle = bundle.take(self._in_order(phase, came, blobs))
                 out.extend(bundle)
         drops = [*late, *drops_of_step(plan, stepped)]
         return StageStepped(
@@ -366,7 +366,7 @@ class Stage:
             tagged, drops, merges, stepped.status, lambda: outputs, trace, lambda: panes
         )
 
-    def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
+    def noted_arrivals(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
         """What arrived, for notes: its key in bytes, its value, and itself without it."""
         for table in tables:
             names = ("key_key", "value_value", "ts", "start", "end")

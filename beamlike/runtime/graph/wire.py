@@ -66,10 +66,10 @@ class Wire:
         Raises:
             CoderError: It, or something in it, cannot be bytes, or does not come back from them.
         """
-        (blob,) = self.each([value])
+        (blob,) = self.blobs_of([value])
         return blob
 
-    def each(self, values: Iterable[Any], *, checks: bool = True) -> list[bytes]:
+    def blobs_of(self, values: Iterable[Any], *, checks: bool = True) -> list[bytes]:
         """Values as bytes, each for itself.
 
         Args:

@@ -216,22 +216,22 @@ def explaining_overflow(
             in_work += tables()
         raise WorkerMemoryError(_no_memory(plan, shard, in_work)) from error
     except _OverflowError as error:
-        raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
+        raise UnsupportedError(_overflow_text(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
         if not is_arrow_overflow(error):
             raise
         sizes = [(size, name, unit) for name, size, unit in _sizes(tables())]
         size, widest, unit = max(sizes, default=(0, None, "bytes"))
         held = f"more than the {size:,} {unit} that it has before this step"
-        raise UnsupportedError(_words(plan, shard, widest, held)) from error
+        raise UnsupportedError(_overflow_text(plan, shard, widest, held)) from error
 
 
-def _words(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
-    which = "a shard" if shard is None else f"shard {shard}"
-    what = "a column" if column is None else _called(plan, column)
+def _overflow_text(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
+    shard_text = "a shard" if shard is None else f"shard {shard}"
+    column_text = "a column" if column is None else _called(plan, column)
     return (
-        f"{which} of the {plan.shards} of {plan.name!r} cannot hold what it is given: {what} would "
-        f"have {held}, {_AT_MOST}. Spread the keys over more shards, "
+        f"{shard_text} of the {plan.shards} of {plan.name!r} cannot hold what it is given: "
+        f"{column_text} would have {held}, {_AT_MOST}. Spread the keys over more shards, "
         f"shards={2 * plan.shards}; a checkpoint stays with its number of shards, so a stream "
         "needs a new checkpointLocation. Or give it less: shorter values, an aggregate that does "
         "not keep each of them, windows that end sooner, fewer rows in a micro-batch"
@@ -239,11 +239,11 @@ def _words(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
 
 
 def _no_memory(plan: Plan, shard: int | None, held: Sequence[pa.Table]) -> str:
-    which = "a shard" if shard is None else f"shard {shard}"
+    shard_text = "a shard" if shard is None else f"shard {shard}"
     largest = words_of_largest(held, plan.resolution)
     return (
-        f"a worker ran out of memory in {which} of the {plan.shards} of {plan.name!r}, which works "
-        f"on {sum(table.nbytes for table in held):,} bytes of rows and state"
+        f"a worker ran out of memory in {shard_text} of the {plan.shards} of {plan.name!r}, which "
+        f"works on {sum(table.nbytes for table in held):,} bytes of rows and state"
         + (f": {largest}" if largest else "")
         + ". Nothing of the micro-batch is lost: start the query again with more memory for Python "
         "(spark.executor.pyspark.memory, or a larger machine), fewer rows in a micro-batch, or "

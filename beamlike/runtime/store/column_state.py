@@ -162,11 +162,11 @@ class ColumnState:
         table = attrs.evolve(
             self.waits(saved, key),
             accumulators=self.accumulators(saved),
-            new_elements=whole(column["new_elements"]),
+            new_elements=integers(column["new_elements"]),
             timing=_timing_numbers(column["timing"]),
-            index=whole(column["index"]),
-            nonspeculative=whole(column["nonspeculative"]),
-            size=whole(column["size"]) if rules.needs_sizes else None,
+            index=integers(column["index"]),
+            nonspeculative=integers(column["nonspeculative"]),
+            size=integers(column["size"]) if rules.needs_sizes else None,
         )
         if not rules.retracts:
             return table
@@ -177,23 +177,23 @@ class ColumnState:
     def waits(self, saved: pa.Table, key: Ints) -> Table:
         """Windows without what they hold: what they wait for, and hold back."""
         column = {name: saved.column(name) for name in self.schema.names}
-        bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
+        bits, slots = integers(column["finished"]), iter(range(len(self.schema.names)))
 
         def nodes(trigger: TriggerColumns, counter: Any) -> Nodes:
             place = next(counter)
-            value = whole(column[f"t{next(slots)}"]) if trigger.keeps_value else None
+            value = integers(column[f"t{next(slots)}"]) if trigger.keeps_value else None
             finished = (bits >> place & 1).astype(np.bool_)
             return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
 
         empty = np.zeros(0, np.int64)
         return Table(
             key,
-            whole(column["start"]),
-            whole(column["end"]),
+            integers(column["start"]),
+            integers(column["end"]),
             nodes(self._machine.trigger, iter(range(64))),
             (),
             new_elements=empty,
-            hold=whole(column["element_hold"]),
+            hold=integers(column["element_hold"]),
             end_timer_set=_array(column["end_timer_set"]),
             timing=empty,
             index=empty,
@@ -259,7 +259,10 @@ class ColumnState:
         saved = one_chunk(column)
         rows, lists = saved.flatten(), Lists(_lengths(saved), None)
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
-        fields = {name: _filled(field[name], own) for name, own in _of_window(table, lists).items()}
+        fields = {
+            name: _filled(field[name], defaults)
+            for name, defaults in _of_window(table, lists).items()
+        }
         none = UnretractedPanes.none(self._machine.folds)
         values = tuple(
             _values_again(part, field[f"value_{part.name}"], like)
@@ -271,14 +274,14 @@ class ColumnState:
     def _pane_rows(self, unretracted_panes: Lists, table: Table) -> pa.Array:
         panes: UnretractedPanes = unretracted_panes.items.read()
         field = {"is_last": pa.array(panes.is_last)}
-        for name, own in _of_window(table, unretracted_panes).items():
-            given = getattr(panes, name)
-            same = given == own
+        for name, of_window in _of_window(table, unretracted_panes).items():
+            of_pane = getattr(panes, name)
+            same = of_pane == of_window
             if name == "timing":
-                field[name] = timing_names(np.where(same, NO_PANE, given))
+                field[name] = timing_names(np.where(same, NO_PANE, of_pane))
             else:
                 # What lies below a null is compressed and saved as well.
-                field[name] = pa.array(np.where(same, 0, given), mask=same)
+                field[name] = pa.array(np.where(same, 0, of_pane), mask=same)
         dtype = self.schema.field("unretracted_panes").type.value_type
         for part, values in zip(self._plan.shown_parts, panes.values, strict=True):
             name = f"value_{part.name}"
@@ -306,14 +309,14 @@ def _of_window(table: Table, panes: Lists) -> dict[str, Ints]:
     }
 
 
-def _filled(saved: pa.Array, own: Ints) -> Ints:
+def _filled(saved: pa.Array, defaults: Ints) -> Ints:
     """The numbers that are saved, or timings; the others where there is none."""
     if saved.null_count == len(saved):
-        return own
+        return defaults
     if pa.types.is_string(saved.type):
         timing = _timing_numbers(saved)
-        return np.where(timing == NO_PANE, own, timing)
-    return _array(pc.coalesce(saved, pa.array(own)) if saved.null_count else saved)
+        return np.where(timing == NO_PANE, defaults, timing)
+    return _array(pc.coalesce(saved, pa.array(defaults)) if saved.null_count else saved)
 
 
 def withdrawn_at(table: Table) -> Ints | None:
@@ -332,7 +335,7 @@ def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
         return None
     panes = one_chunk(saved.column("unretracted_panes"))
     lists = Lists(_lengths(panes), None)
-    last = whole(saved.column("end"))[lists.owner] - 1
+    last = integers(saved.column("end"))[lists.owner] - 1
     times = _filled(panes.flatten().field("timestamp"), last)
     return _earliest(Lists(lists.lengths, times))
 
@@ -344,7 +347,7 @@ def _earliest(times: Lists) -> Ints:
     return least
 
 
-def whole(column: pa.ChunkedArray | pa.Array) -> Ints:
+def integers(column: pa.ChunkedArray | pa.Array) -> Ints:
     """Whole numbers, `NOTHING` where there is none."""
     return _array(pc.fill_null(column, NOTHING) if column.null_count else column)
 

@@ -86,12 +86,12 @@ class BucketClocks:
     """
 
     def __init__(
-        self, known: dict[Key, KeyClock], source: SourceClock, before: SourceClock, at: Clock
+        self, known: dict[Key, KeyClock], source: SourceClock, before: SourceClock, now: Clock
     ) -> None:
         self.known = known
         if source != before:  # none may go back to what the new rule would have said
-            self.known = {key: clock.at(before, at.clock) for key, clock in known.items()}
-        self._source, self._before, self._at = source, before, at
+            self.known = {key: clock.caught_up(before, now.clock) for key, clock in known.items()}
+        self._source, self._before, self._now = source, before, now
 
     def step(
         self, key: Key, greatest: int | None, begin: Clock, to: Clock
@@ -106,15 +106,15 @@ class BucketClocks:
         """
         before = self.known.get(key)
         if before is not None:
-            before = before.at(self._before, self._at.clock)
-        reached = self._at.watermark if before is None else before.watermark
-        clock = attrs.evolve(self._at, watermark=max(reached, self._at.watermark))
+            before = before.caught_up(self._before, self._now.clock)
+        reached = self._now.watermark if before is None else before.watermark
+        clock = attrs.evolve(self._now, watermark=max(reached, self._now.watermark))
         begin = attrs.evolve(begin, watermark=max(clock.watermark, begin.watermark))
         after = before
         if greatest is not None:
             after = KeyClock.after(before, greatest, self._source, to.clock)
         elif before is not None:
-            after = before.at(self._source, to.clock)
+            after = before.caught_up(self._source, to.clock)
         reached = begin.watermark if after is None else max(begin.watermark, after.watermark)
         to = attrs.evolve(to, watermark=max(reached, to.watermark))
         if after is not None:
@@ -168,7 +168,7 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
 def _clocks_in(table: pa.Table) -> dict[Key, KeyClock]:
     keys = key_tuples(table.columns[: -len(CLOCK_FIELDS)], table.num_rows)
     fields = (table.column(name).to_pylist() for name in CLOCK_FIELDS)
-    return {key: KeyClock(*own) for key, *own in zip(keys, *fields, strict=True)}
+    return {key: KeyClock(*values) for key, *values in zip(keys, *fields, strict=True)}
 
 
 def _digest(blob: bytes) -> int:

@@ -142,8 +142,8 @@ class StateRecord:
             steps = []
             for number in range(contents.first, contents.first + len(contents.sizes)):
                 rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
-                after, own = ShardMoment(**header["after"]), header.get("key_clock")
-                source = None if own is None else SourceClock.from_json(own, unit)
+                after, key_clock = ShardMoment(**header["after"]), header.get("key_clock")
+                source = None if key_clock is None else SourceClock.from_json(key_clock, unit)
                 step = RecordedStep(header["judged_at"], after, rows, source)
                 steps.append(step.in_milliseconds(unit))
             since = contents.since and contents.since.in_milliseconds(unit)
@@ -225,10 +225,12 @@ def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: C
     for place, timestamp in zip(places, rows.column("ts").to_pylist(), strict=True):
         greatest[place] = max(timestamp, greatest.get(place, timestamp))
     opened = {bucket: clocks.load(bucket) for bucket in {bucket for bucket, _ in greatest}}
-    own = dict[tuple[int, Key], tuple[int, ...]]()
+    key_clocks = dict[tuple[int, Key], tuple[int, ...]]()
     for (bucket, key), reached in greatest.items():
         _, begins, _ = opened[bucket].step(key, reached, begin, to)
-        own[bucket, key] = (begins.watermark, *attrs.astuple(opened[bucket].known[key]))
-    for name, values in zip(OWN, zip(*(own[place] for place in places), strict=True), strict=True):
+        key_clocks[bucket, key] = (begins.watermark, *attrs.astuple(opened[bucket].known[key]))
+    for name, values in zip(
+        OWN, zip(*(key_clocks[place] for place in places), strict=True), strict=True
+    ):
         rows = rows.append_column(name, pa.array(values, pa.int64()))
     return rows

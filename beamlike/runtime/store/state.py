@@ -148,7 +148,7 @@ class StateLayout:
     ) -> dict[Key, KeyState]:
         """The keys that these rows belong to, at the clocks of the shard's last step.
 
-        The output watermark is caught up by the machine (`KeyState.at`) when a key is
+        The output watermark is caught up by the machine (`KeyState.caught_up`) when a key is
         stepped, not here.
         """
         keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
@@ -217,16 +217,16 @@ class StateLayout:
             "is_last": pane.info.is_last,
         }
         # Of nearly all panes these are those of their window, and nulls take no space.
-        own = _of_window(window, last)
-        row |= {name: None for name, value in own.items() if row[name] == value}
+        of_window = _of_window(window, last)
+        row |= {name: None for name, value in of_window.items() if row[name] == value}
         values = (pane.value,) if self._has_one_value else pane.value
         for part, value in zip(self.plan.shown_parts, values, strict=True):
             row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
         return row
 
     def _build_pane(self, row: dict[str, Any], window: Window, last: PaneInfo | None) -> Pane:
-        own = _of_window(window, last)
-        row = row | {name: value for name, value in own.items() if row[name] is None}
+        of_window = _of_window(window, last)
+        row = row | {name: value for name, value in of_window.items() if row[name] is None}
         saved = [(part, row[f"value_{part.name}"]) for part in self.plan.shown_parts]
         values = tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in saved)
         return Pane(
@@ -281,7 +281,7 @@ def _preorder(node: Any) -> Iterator[Any]:
 
 def _of_window(window: Window, last: PaneInfo | None) -> dict[str, Any]:
     """What a saved pane has in the fields that are null: as its window, whose last pane is this."""
-    own: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "start": window.start,
         "end": window.end,
         "timestamp": window.end - 1,
@@ -289,12 +289,12 @@ def _of_window(window: Window, last: PaneInfo | None) -> dict[str, Any]:
         "session_end": window.end,
     }
     if last is not None:
-        own |= {
+        fields |= {
             "timing": last.timing.value,
             "index": last.index,
             "nonspeculative": last.nonspeculative_index,
         }
-    return own
+    return fields
 
 
 def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = False) -> PaneInfo:

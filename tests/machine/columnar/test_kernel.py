@@ -189,11 +189,11 @@ def test_keys_that_no_clock_move_concerned_catch_up() -> None:
 
     moved, _ = machine.advance_watermark(state, 8)
     moved, _ = machine.advance_clock(moved, 3)
-    caught_up = machine.at(state, 8, 3)
+    caught_up = machine.caught_up(state, 8, 3)
 
     assert (caught_up.watermark, caught_up.clock) == (moved.watermark, moved.clock) == (8, 3)
     assert caught_up.output_watermark.tolist() == moved.output_watermark.tolist() == [8, 8]
-    assert machine.at(caught_up, 40, 3).output_watermark.tolist() == [40, 29]
+    assert machine.caught_up(caught_up, 40, 3).output_watermark.tolist() == [40, 29]
 
 
 # -- bounded sessions ------------------------------------------------------------------------

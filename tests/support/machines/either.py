@@ -239,7 +239,7 @@ def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
     )
     # Keys that nothing woke for a while have not said yet what they promise by now.
     return {
-        key: _shown(state.at(index.clocks.watermark, index.clocks.clock))
+        key: _shown(state.caught_up(index.clocks.watermark, index.clocks.clock))
         for key, state in states.items()
     }
 

@@ -58,7 +58,7 @@ class LazyRun:
 def run_lazily(machine: Machine, script: Script) -> LazyRun:
     """Step a key only when it has elements, or when a clock is strictly past one of its wakes.
 
-    A key that was left alone catches up with `KeyState.at` to where the clocks stood before
+    A key that was left alone catches up with `KeyState.caught_up` to where the clocks stood before
     the event; one without windows is forgotten.
     """
     states: dict[Hashable, KeyState] = {}
@@ -70,7 +70,7 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
     def step(number: int, key: Hashable, event: events.Event) -> None:
         known = states.pop(key, None)
         if known:
-            before = known.at(watermark, clock, side)
+            before = known.caught_up(watermark, clock, side)
         else:
             before = KeyState.unseen(watermark, clock, side)
         after, effects = machine.step(before, event)

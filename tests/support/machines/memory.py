@@ -45,7 +45,7 @@ class ApplyFn(StatefulFn):
         raise AssertionError("it has no timers")
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         return stable_repr(self.fn)
 
 

@@ -46,9 +46,9 @@ class TestStream(PTransform[Pipeline, Any]):
         self,
         coder: Any = None,
         output_tags: Iterable[str | None] | None = None,
-        **others: Any,
+        **beam_arguments: Any,
     ) -> None:
-        super().__init__(**without_beams_own("TestStream", others, "events", "endpoint"))
+        super().__init__(**without_beams_own("TestStream", beam_arguments, "events", "endpoint"))
         self.coder = coder
         self.output_tags: set[str | None] = set(output_tags or ())
         self.watermarks: dict[str | None, Timestamp] = {None: MIN_TIMESTAMP}

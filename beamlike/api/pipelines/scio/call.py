@@ -187,14 +187,18 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
 
 
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
-    "map": lambda fn: lambda element, *beside: (fn(element, *beside),),
+    "map": lambda fn: lambda element, *side_values: (fn(element, *side_values),),
     "flat_map": lambda fn: fn,
-    "filter": lambda fn: lambda element, *beside: (element,) if fn(element, *beside) else (),
+    "filter": lambda fn: (
+        lambda element, *side_values: (element,) if fn(element, *side_values) else ()
+    ),
     "filter_not": lambda fn: lambda element: () if fn(element) else (element,),
     "collect": lambda fn: (
-        lambda element, *beside: [value for value in (fn(element, *beside),) if value is not None]
+        lambda element, *side_values: [
+            value for value in (fn(element, *side_values),) if value is not None
+        ]
     ),
-    "key_by": lambda fn: lambda element, *beside: ((fn(element, *beside), element),),
+    "key_by": lambda fn: lambda element, *side_values: ((fn(element, *side_values), element),),
 }
 
 

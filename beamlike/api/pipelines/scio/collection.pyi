@@ -118,7 +118,7 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
         """
     def hash_partition(self: SCollection[T], num_partitions: int) -> tuple[SCollection[T], ...]:
         """The collection in several parts, equal elements in one. Elements are plain data."""
-    def union(self: SCollection[T], *others: SCollection[T]) -> SCollection[T]:
+    def union(self: SCollection[T], *collections: SCollection[T]) -> SCollection[T]:
         """The elements of several collections as one; their windows have to be compatible.
 
         Source: Scio ``union``, ``++``.
@@ -629,7 +629,7 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
         self: Pairs[K, V], rhs: Pairs[K, W], rhs2: Pairs[K, X], rhs3: Pairs[K, Y], /
     ) -> Pairs[K, tuple[list[V], list[W], list[X], list[Y]]]: ...
     @overload
-    def cogroup(self: Pairs[K, V], *others: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]:
+    def cogroup(self: Pairs[K, V], *right_sides: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]:
         """Each key with the values that each collection has for it, as a tuple of lists.
 
         Source: Scio ``cogroup``, ``groupWith``, ``MultiJoin.cogroup``.

@@ -76,7 +76,7 @@ debug(out: Callable[[], TextIO] | None = None, prefix: str = '', enabled: bool =
         enabled: False: the collection as it is.
 hash_partition(num_partitions: int) -> tuple[SCollection[T], ...]
     The collection in several parts, equal elements in one. Elements are plain data.
-union(*others: SCollection[T]) -> SCollection[T]
+union(*collections: SCollection[T]) -> SCollection[T]
     The elements of several collections as one; their windows have to be compatible.
 
     Source: Scio ``union``, ``++``.
@@ -289,7 +289,7 @@ TRANSFORMS: Final = {
     "filter_not": lambda call, fn: call.flat_map(call.listing(fn)),
     "collect": lambda call, fn: call.flat_map(call.listing(fn)),
     "key_by": lambda call, fn: call.map(lambda element: (fn(element), element)),
-    "union": lambda call, *others: union([call.collection, *others], "union"),
+    "union": lambda call, *collections: union([call.collection, *collections], "union"),
     "__add__": lambda call, other: union([call.collection, other], "union"),
     "random_split": random_split,
     "save_as": lambda call, name, sink: call.collection | SaveAs(name, sink),

@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 def _condition(rows: TableFrame, condition: Any, verb: str) -> Callable[[Row], bool] | None:
     """Whether a row meets a condition that names a column of booleans; None if it says more."""
-    words = condition.split() if isinstance(condition, str) else []
-    negated = len(words) == 2 and words[0].lower() == "not"
-    name = words[-1] if len(words) == 1 or negated else ""
+    tokens = condition.split() if isinstance(condition, str) else []
+    negated = len(tokens) == 2 and tokens[0].lower() == "not"
+    name = tokens[-1] if len(tokens) == 1 or negated else ""
     if not name.replace(".", "_").replace("`", "").isidentifier():
         return None
     path = paths_of(rows.fields, name, verb)[0]
@@ -153,7 +153,7 @@ class TableFrames(Frames):
         return frame if frame.isStreaming else table_of(frame)
 
     def data(self, rows: TableFrame) -> TableFrame:
-        return rows.changed(lambda table: table.filter(_kind(table).is_null())).drop(MARKS)
+        return rows.changed(lambda table: table.filter(_row_kinds(table).is_null())).drop(MARKS)
 
     def everything(self, rows: TableFrame) -> TableFrame:
         fields = (field for field in rows.fields if field.name != MARKS)
@@ -162,7 +162,7 @@ class TableFrames(Frames):
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)
-            marked = _kind(table)
+            marked = _row_kinds(table)
             table = table.filter(
                 pc.or_(marked.is_null(), pc.fill_null(pc.equal(marked, DROPPED_ROW), False))
             )
@@ -266,7 +266,7 @@ class TableFrames(Frames):
         )
 
 
-def _kind(table: pa.Table) -> pa.ChunkedArray:
+def _row_kinds(table: pa.Table) -> pa.ChunkedArray:
     return pc.struct_field(table.column(MARKS), "kind")
 
 
@@ -277,7 +277,7 @@ def _is_data(row: Row) -> bool:
 
 def _left_out(table: pa.Table, holds: Any) -> pa.Table:
     """The rows of which something does not hold count as left out, if they are the user's."""
-    kinds = _kind(table).to_pylist()
+    kinds = _row_kinds(table).to_pylist()
     changed = [
         LEFT_OUT if marked is None and not keep else marked
         for marked, keep in zip(kinds, holds, strict=True)

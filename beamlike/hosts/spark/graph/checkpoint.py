@@ -53,13 +53,15 @@ class Known:
 
 def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
     """All nodes of a pipeline whose keys are spread over so many groups of Spark."""
-    words = {
+    identities = {
         number: placed.stage.plan.identity
         for layer in range(1, layers.depth + 1)
         for number, placed in Layer(Spread(layers, shards, BUCKETS), layer).stages.items()
     }
     return [
-        Known(index, unnumbered(node.label), isinstance(node, StatefulNode), words.get(index, {}))
+        Known(
+            index, unnumbered(node.label), isinstance(node, StatefulNode), identities.get(index, {})
+        )
         for index, node in enumerate(layers.nodes)
     ]
 
@@ -110,8 +112,8 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
     ]
     changes += [f"{label!r} keeps state and was not there" for label in has if label not in had]
     changes += [f"{label!r} has state there and is gone" for label in had if label not in has]
-    changes += _others("inserted", now, before)
-    changes += _others("removed", before, now)
+    changes += _stateless_changes("inserted", now, before)
+    changes += _stateless_changes("removed", before, now)
     raise StateError(
         f"the checkpoint {path!r} belongs to another pipeline and cannot be continued, because "
         "state is found by the place of its transform:\n  " + "\n  ".join(changes) + _ADVICE
@@ -119,9 +121,9 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
 
 
 def _check_words(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
-    words, changes = {node.number: node.words for node in before}, list[str]()
+    identities, changes = {node.number: node.words for node in before}, list[str]()
     for node in now:
-        had = words.get(node.number)
+        had = identities.get(node.number)
         if node.words and had:
             check_layout(had, node.words)
             changes += (f"{node.label!r}, {change}" for change in refused(had, node.words))
@@ -137,10 +139,12 @@ def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
     return {node.label: node.number for node in nodes if node.state}
 
 
-def _others(what: str, knowns: Iterable[Known], there: Iterable[Known]) -> list[str]:
-    known = {node.label for node in there}
+def _stateless_changes(
+    change: str, knowns: Iterable[Known], counterparts: Iterable[Known]
+) -> list[str]:
+    known = {node.label for node in counterparts}
     return [
-        f"{what}: {node.label!r}" for node in knowns if not node.state and node.label not in known
+        f"{change}: {node.label!r}" for node in knowns if not node.state and node.label not in known
     ]
 
 

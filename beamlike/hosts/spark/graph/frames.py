@@ -127,19 +127,19 @@ def stream_messages(
     *,
     shards: int,
     wake_every_ms: int,
-    others: "DataFrame | None" = None,
+    extra_batches: "DataFrame | None" = None,
     names: Callable[[Node], str] | None = None,
 ) -> "DataFrame":
-    """What leaves a pipeline over streams. Other sources enter it by ``others``.
+    """What leaves a pipeline over streams. Other sources enter it by ``extra_batches``.
 
     Args:
         shows: See `stepped_through`.
-        others: Batches that enter it besides those of the streams.
+        extra_batches: Batches that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(number, frame) for number, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, number) for number, frame in streams]
-    entries += [] if others is None else [Entry(others)]
+    entries += [] if extra_batches is None else [Entry(extra_batches)]
     by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
@@ -280,14 +280,14 @@ class Shown:
 
     columns: ElementColumns
     coder: Coder | None
-    words: str
+    ddl: str
 
     @classmethod
     def of(cls, schema: str | Coder, owner: str) -> Self:
         """The rows of a schema, or of encoded elements."""
         coder = schema if isinstance(schema, Coder) else None
-        words = ENCODED if isinstance(schema, Coder) else schema
-        return cls(ElementColumns.of(words, owner), coder, words)
+        ddl = ENCODED if isinstance(schema, Coder) else schema
+        return cls(ElementColumns.of(ddl, owner), coder, ddl)
 
     def table(self, values: Sequence[Any]) -> pa.Table:
         """Elements as rows."""
@@ -305,7 +305,7 @@ class Shown:
     def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
         """These rows in what leaves a pipeline, by their number among all that are shown."""
         blobs = left.where(F.col(SHOWN) == number).select("blob")
-        return blobs.mapInArrow(reported(_unpack), self.words)
+        return blobs.mapInArrow(reported(_unpack), self.ddl)
 
 
 def _unpack(batches: Batches) -> Batches:

@@ -107,7 +107,7 @@ def stepped_through(
     else:
         step, held = partial(output_stage, layers, shows=shows, tallied=tallied), "blob"
         schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
-    left = _each(entries, step, schema)
+    left = _mapped_entries(entries, step, schema)
     if observed is not None:
         left = observing(left, observed).where(f"{held} is not null").drop(TALLIES)
     return left.selectExpr(f"inline({ROWS})") if isinstance(shows, RowsOfEdge) else left
@@ -117,12 +117,14 @@ def _sent(entries: Sequence[Entry], spread: Spread, layer: int) -> "DataFrame":
     """What goes to the shards of a layer, combined further where a fanout spreads it."""
     walk = partial(fused_stage, spread, layer)
     if not has_fanout(spread.layers, layer):
-        return _each(entries, walk, SENT)
-    sent = _each(entries, walk, SPREAD).repartition(spread.shards, "way")
+        return _mapped_entries(entries, walk, SENT)
+    sent = _mapped_entries(entries, walk, SPREAD).repartition(spread.shards, "way")
     return sent.mapInArrow(fanout_stage(spread), SENT)
 
 
-def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: Any) -> "DataFrame":
+def _mapped_entries(
+    entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: Any
+) -> "DataFrame":
     """All entries through a function for ``mapInArrow``."""
     frames = (entry.rows.mapInArrow(reported(step(entry.take)), schema) for entry in entries)
     return reduce(lambda rows, other: rows.unionByName(other), frames)

@@ -171,7 +171,7 @@ def start(
         _shows(layers, shown),
         shards=shards,
         wake_every_ms=wake_every_ms,
-        others=messages,
+        extra_batches=messages,
     )
     run_report = RunReport()
 

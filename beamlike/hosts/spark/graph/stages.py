@@ -155,7 +155,7 @@ def rows_stage(
     def finish(batches: Batches) -> Batches:
         tune_worker_process()
         with paused_gc(), Between.over(layers, layers.depth) as stage:
-            left = stage.through(taking(batches))
+            left = stage.passed_on(taking(batches))
             wanted = left.bundles.get(rows.edge)
             for part in () if wanted is None else wanted.unpacked(layers.wire).parts():
                 columns = {ROWS: rows.listed(part.values)}
@@ -191,7 +191,7 @@ def output_stage(
     def finish(batches: Batches) -> Batches:
         tune_worker_process()
         with paused_gc(), Between.over(layers, layers.depth) as stage:
-            left = stage.through(taking(batches))
+            left = stage.passed_on(taking(batches))
             rows: list[tuple[int | None, bytes | None]] = []
             for number, (edge, show) in enumerate(shows):
                 if edge in left.bundles:

@@ -172,9 +172,9 @@ class ExtremeText(_OneColumn):
             return self.create(len(first))
         place = np.empty(different, np.int64)
         place[order] = np.arange(different)
-        places = place[np.where(_there(coded.indices), numbers_of(coded.indices), 0)]
+        places = place[np.where(_presence(coded.indices), numbers_of(coded.indices), 0)]
         none = different if self.least else -1
-        places = np.where(_there(coded.indices), places, none)
+        places = np.where(_presence(coded.indices), places, none)
         picked = self.pick.reduceat(places, first)
         rows = order[np.where(picked == none, 0, picked)]
         return (coded.dictionary.take(pa.array(rows, mask=picked == none)),)
@@ -186,6 +186,6 @@ class ExtremeText(_OneColumn):
         return tuple(columns)
 
 
-def _there(indices: pa.Array) -> Any:
+def _presence(indices: pa.Array) -> Any:
     present = present_in(indices)
     return True if present is None else present
