@@ -79,7 +79,6 @@ SHARED_NAMES = {
         TimestampCombiner TimestampedValue Top Trigger Values WindowInto WindowedValue
         WithTimestamps""",
     "one for Beam's SDK over the one here": "FromDataFrame TimeArithmetic WriteRows",
-    "Beam's coder, which checkpoints hold by its name": "PickleCoder",
     "Scio's aggregateByKey and scripted streams": "Aggregated Stepwise",
     "Kafka's and Flink's folds, and what pipelines hand to transforms": "Elements Fold",
     "Flink's evictors and streams, and what rows withdraw and have": "Kept Windowed",

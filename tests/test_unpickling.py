@@ -38,6 +38,7 @@ IMPORTED = {
     "beamlike/beam/here.py": "modules of this package, out of a table in it",
     "beamlike/beam/tree.py": "modules of this package, under Beam's names",
     "beamlike/cli/__init__.py": "a command's module, out of a table of this package",
+    "beamlike/extras.py": "a module of an extra, by its name in this package",
     # As with pickles: whoever may write into the checkpoint of a pipeline chooses them.
     "beamlike/runtime/graph/keys.py": "the class of a key, by a pipeline that goes on",
 }
