@@ -187,18 +187,14 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
 
 
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
-    "map": lambda fn: lambda element, *side_values: (fn(element, *side_values),),
+    "map": lambda fn: lambda element, *sides: (fn(element, *sides),),
     "flat_map": lambda fn: fn,
-    "filter": lambda fn: (
-        lambda element, *side_values: (element,) if fn(element, *side_values) else ()
-    ),
+    "filter": lambda fn: lambda element, *sides: (element,) if fn(element, *sides) else (),
     "filter_not": lambda fn: lambda element: () if fn(element) else (element,),
     "collect": lambda fn: (
-        lambda element, *side_values: [
-            value for value in (fn(element, *side_values),) if value is not None
-        ]
+        lambda element, *sides: [value for value in (fn(element, *sides),) if value is not None]
     ),
-    "key_by": lambda fn: lambda element, *side_values: ((fn(element, *side_values), element),),
+    "key_by": lambda fn: lambda element, *sides: ((fn(element, *sides), element),),
 }
 
 

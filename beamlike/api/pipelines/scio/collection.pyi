@@ -629,7 +629,7 @@ class SCollection(NamedNext[T_co], Generic[T_co]):
         self: Pairs[K, V], rhs: Pairs[K, W], rhs2: Pairs[K, X], rhs3: Pairs[K, Y], /
     ) -> Pairs[K, tuple[list[V], list[W], list[X], list[Y]]]: ...
     @overload
-    def cogroup(self: Pairs[K, V], *right_sides: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]:
+    def cogroup(self: Pairs[K, V], *rights: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]:
         """Each key with the values that each collection has for it, as a tuple of lists.
 
         Source: Scio ``cogroup``, ``groupWith``, ``MultiJoin.cogroup``.

@@ -20,8 +20,8 @@ cogroup(rhs: Pairs[K, W], /) -> Pairs[K, tuple[list[V], list[W]]]
 cogroup(rhs: Pairs[K, W], rhs2: Pairs[K, X], /) -> Pairs[K, tuple[list[V], list[W], list[X]]]
 cogroup(rhs: Pairs[K, W], rhs2: Pairs[K, X], rhs3: Pairs[K, Y], /)
         -> Pairs[K, tuple[list[V], list[W], list[X], list[Y]]]
-cogroup(*right_sides: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]
-cogroup(*right_sides: Any) -> Pairs[Any, Any]
+cogroup(*rights: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]
+cogroup(*rights: Any) -> Pairs[Any, Any]
     Each key with the values that each collection has for it, as a tuple of lists.
 
     Source: Scio ``cogroup``, ``groupWith``, ``MultiJoin.cogroup``.
@@ -63,10 +63,10 @@ def _joining(*optional: int) -> Callable[..., Any]:
     return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
 
 
-def _cogroup(call: Call, *right_sides: Any) -> Any:
-    for rhs in right_sides:
+def _cogroup(call: Call, *rights: Any) -> Any:
+    for rhs in rights:
         call.other(rhs)
-    return call.composed(lambda first: (first, *right_sides) | "CoGroupByKey" >> CoGroupByKey())
+    return call.composed(lambda first: (first, *rights) | "CoGroupByKey" >> CoGroupByKey())
 
 
 def _keeping(keep: Callable[[Any], bool]) -> Callable[..., Any]:

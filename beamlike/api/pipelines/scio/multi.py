@@ -22,35 +22,29 @@ class MultiJoin:
 
     @staticmethod
     def cogroup(
-        first: SCollection[tuple[K, Any]], *right_sides: SCollection[tuple[K, Any]]
+        first: SCollection[tuple[K, Any]], *rights: SCollection[tuple[K, Any]]
     ) -> SCollection[tuple[K, tuple[list[Any], ...]]]:
         """Each key with the values that each collection has."""
-        return first.cogroup(*right_sides)
+        return first.cogroup(*rights)
 
     @staticmethod
-    def join(
-        first: SCollection[tuple[K, Any]], *right_sides: SCollection[tuple[K, Any]]
-    ) -> Joined[K]:
+    def join(first: SCollection[tuple[K, Any]], *rights: SCollection[tuple[K, Any]]) -> Joined[K]:
         """The values of all for a key, one of each. Source: Scio ``MultiJoin.apply``."""
-        return _joined("MultiJoin", first, right_sides, needed=1 + len(right_sides))
+        return _joined("MultiJoin", first, rights, needed=1 + len(rights))
 
     @staticmethod
-    def left(
-        first: SCollection[tuple[K, Any]], *right_sides: SCollection[tuple[K, Any]]
-    ) -> Joined[K]:
+    def left(first: SCollection[tuple[K, Any]], *rights: SCollection[tuple[K, Any]]) -> Joined[K]:
         """Values as of `join`; what the others lack for a value of the first is None."""
-        return _joined("MultiJoin.left", first, right_sides, needed=1)
+        return _joined("MultiJoin.left", first, rights, needed=1)
 
     @staticmethod
-    def outer(
-        first: SCollection[tuple[K, Any]], *right_sides: SCollection[tuple[K, Any]]
-    ) -> Joined[K]:
+    def outer(first: SCollection[tuple[K, Any]], *rights: SCollection[tuple[K, Any]]) -> Joined[K]:
         """Values as of `join`; what any of them lacks is None."""
-        return _joined("MultiJoin.outer", first, right_sides, needed=0)
+        return _joined("MultiJoin.outer", first, rights, needed=0)
 
 
 def _joined(
-    name: str, first: SCollection[tuple[K, Any]], right_sides: Sequence[Any], needed: int
+    name: str, first: SCollection[tuple[K, Any]], rights: Sequence[Any], needed: int
 ) -> Joined[K]:
     """The values of a key, one of each collection; so many of the first ones must have some."""
 
@@ -61,6 +55,6 @@ def _joined(
 
     call = Call(first, name)
     joined: Joined[K] = call.composed(
-        lambda pairs_of_first: pairs_of_first.cogroup(*right_sides).flat_map(pairs)
+        lambda pairs_of_first: pairs_of_first.cogroup(*rights).flat_map(pairs)
     )
     return joined
