@@ -1,6 +1,6 @@
 """What a room of the package may weigh, and what its names may not be: both may only go down.
 
-A line of `ROOMS` or `WORDS` that is larger than needed fails too, so that what was won stays won.
+A line of `ROOMS` that is larger than needed fails too, so that what was won stays won.
 Growth is a decision: a commit that raises a figure says why.
 """
 
@@ -14,9 +14,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ROOMY = 200
 """Lines that a room may have to spare, so that not each change is one of a figure here, too."""
-
-FEW = 10
-"""As many names of a word may go without a change here."""
 
 ROOMS = {
     "beamlike": 1_000,
@@ -44,32 +41,49 @@ ROOMS = {
     "tests": 137_800,
 }
 
-WORDS = {
-    "at": 16,
-    "it": 18,
-    "given": 7,
-    "kind": 39,
-    "found": 0,
-    "own": 22,
-    "words": 58,
-    "one": 20,
-    "each": 4,
-    "what": 30,
-    "made": 0,
-    "others": 27,
-    "more": 20,
-    "mine": 0,
-    "there": 4,
-    "whole": 1,
-    "some": 8,
-    "both": 2,
-    "which": 13,
-    "done": 1,
-    "stands": 3,
-    "here": 0,
-    "beside": 6,
-    "through": 2,
+WORDS = [
+    "at",
+    "it",
+    "given",
+    "kind",
+    "found",
+    "own",
+    "words",
+    "one",
+    "each",
+    "what",
+    "made",
+    "others",
+    "more",
+    "mine",
+    "there",
+    "whole",
+    "some",
+    "both",
+    "which",
+    "done",
+    "stands",
+    "here",
+    "beside",
+    "through",
+]
+"""Names that say nothing where a line stands alone."""
+
+KEPT_NAMES = {
+    "beamlike/api/dataframe/declared.py: kind": "of state(...), which users call",
+    "beamlike/api/pipelines/scio/functions.py: both": "checkpoints hold it, in texts of aggregates",
+    "beamlike/api/pipelines/scio/functions.py: more": "checkpoints hold it, in texts of aggregates",
+    "beamlike/dialects/stages.py: kind": "a column of results, and a key of scenario files",
+    "beamlike/errors.py: kind": "of an error that travels as a pickle",
+    "beamlike/hosts/spark/graph/checkpoint.py: words": "a key of notes in checkpoints",
+    "beamlike/inspect/state/function_state.py: at": "a key of the JSON of beamlike state",
+    "beamlike/inspect/state/function_state.py: kind": "a key of the JSON of beamlike state",
+    "beamlike/model/aggregates.py: kind": "of an Aggregate, which users look at",
+    "beamlike/model/coders.py: kind": "of methods of coders, which users call",
+    "testing/assertions/complete.py: at": "of dropped(...), which users call",
+    "testing/pipelines/runs.py: words": "of expect_error(...), which users call",
 }
+"""The only ones, by their files, and why they stay."""
 
 SHARED_NAMES = {
     "Beam's word, for each of its SDKs and for the model": """
@@ -120,14 +134,6 @@ def _bound(tree: ast.AST) -> Iterator[str]:
             yield node.name
 
 
-def _pronouns() -> Counter[str]:
-    names: Counter[str] = Counter()
-    for path in _sources():
-        if _room(path) != "tests":
-            names.update(name.strip("_") for name in _bound(ast.parse(path.read_text("utf-8"))))
-    return Counter({word: names[word] for word in WORDS})
-
-
 def _classes() -> Counter[str]:
     """How many files of the package have a class of a name."""
     names: Counter[str] = Counter()
@@ -149,10 +155,15 @@ def test_every_room_has_a_budget():
     assert {*_lines()} == {*ROOMS}
 
 
-def test_names_that_say_nothing_get_fewer():
-    names = _pronouns()
-    assert {word: names[word] for word in WORDS if names[word] > WORDS[word]} == {}
-    assert {word: names[word] for word in WORDS if names[word] < WORDS[word] - FEW} == {}
+def test_a_name_says_what_it_holds():
+    names = {
+        f"{path.relative_to(ROOT)}: {name.strip('_')}"
+        for path in _sources()
+        if _room(path) != "tests"
+        for name in _bound(ast.parse(path.read_text("utf-8")))
+        if name.strip("_") in WORDS
+    }
+    assert names == {*KEPT_NAMES}
 
 
 def test_a_class_has_a_name_of_its_own():
