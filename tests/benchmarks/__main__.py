@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             names = " / ".join(contender.name for contender in work.contenders)
             print(f"{work.name:15}{work.title}: {names}")
         return 0
-    with benchmark_files() as files, quiet_session("beamlike benchmarks") as spark:
+    master = {"spark.master": f"local[{options.cores}]"}
+    with benchmark_files() as files, quiet_session("beamlike benchmarks", conf=master) as spark:
         described = machine(spark)
         for name, value in described.items():
             print(f"{name:20}{value}")
@@ -80,6 +81,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--scale", type=_positive(float), metavar="X", help="sizes in parts of the full ones")
     add("--rounds", type=_positive(int), metavar="N", help="timed runs of each contender (3)")
     add("--batches", type=_positive(int), metavar="N", help="micro-batches in a run (8)")
+    add("--cores", type=_positive(int), default=2, metavar="N", help="of the session (2)")
     add("--plot", type=Path, metavar="FILE.png", help="draw ratios and growth; needs matplotlib")
     add("--json", type=Path, metavar="FILE", help="write every time")
     options = parser.parse_args(arguments)
