@@ -90,7 +90,8 @@ def broker(jars: str, home: Path) -> Iterator[str]:
     identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     if not (home / "logs" / "meta.properties").exists():  # else it goes on with what it has
         tool = "kafka.tools.StorageTool"
-        run([*java, tool, "format", "-t", identity, "-c", settings], "the storage of Kafka", 120)
+        identified = f"--cluster-id={identity}"  # one in 64 begins with a dash
+        run([*java, tool, "format", identified, "-c", settings], "the storage of Kafka", 120)
     with (home / "broker.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen([*java, "kafka.Kafka", settings], stdout=log, stderr=log)
     try:
