@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.clocks import Clocks
-from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.clock import Delivered, Jump, held_jump, jump_over
+from beamlike.runtime.clock import Delivered, Jump, Stretch, held_jump, jump_over
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
@@ -172,22 +171,29 @@ LONGEST_EXAMPLE: Final = 300
 """The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
-def delivered_by(source: int, times: Ints, last: str) -> Delivered:
+def delivered_by(
+    source: int, times: pa.ChunkedArray, ends: Stretch, gap: int, last: str
+) -> Delivered:
     """The delivery of rows with these event times.
 
     Args:
         source: See `Delivered`.
-        times: One or more (ms), in any order.
+        times: One or more, in any order; null for those that move no watermark.
+        ends: The first of them, and the last.
+        gap: As long as this none is large enough for a jump.
         last: See `Delivered`.
     """
-    times = np.sort(times)
-    gaps = np.diff(times)
+    first_time, last_time = ends
+    if last_time - first_time <= gap:
+        return Delivered(source, [ends], last)
+    in_order = np.sort(times.drop_null().to_numpy())
+    gaps = np.diff(in_order)
     # To sort all gaps takes longer than all else that is done with a row.
     few = min(_GAPS, len(gaps))
     largest = np.sort(np.argpartition(gaps, -few)[-few:]) if few else np.arange(0)
     largest = largest[gaps[largest] > 0]
-    starts, ends = times[np.append(0, largest + 1)], times[np.append(largest, -1)]
-    return Delivered(source, list(zip(starts.tolist(), ends.tolist(), strict=True)), last)
+    starts, stops = in_order[np.append(0, largest + 1)], in_order[np.append(largest, -1)]
+    return Delivered(source, list(zip(starts.tolist(), stops.tolist(), strict=True)), last)
 
 
 def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLISECONDS) -> str:
@@ -218,9 +224,7 @@ def delivered_rows(
     row = table.slice(pc.index(times, greatest).as_py(), 1)
     keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
     last = row_words(keys, greatest, plan.resolution)
-    if greatest - least <= gap:
-        return [Delivered(index, [(least, greatest)], last)]  # no gap among them is large enough
-    return [delivered_by(index, times.drop_null().to_numpy(), last)]
+    return [delivered_by(index, times, (least, greatest), gap, last)]
 
 
 def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:

@@ -1,7 +1,7 @@
 """When rows move a watermark so far at once that those to come are too late."""
 
 import attrs
-import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +30,9 @@ class Own(WindowFn):
 
 
 def of(*times: int) -> Delivered:
-    return delivered_by(0, np.array(times, np.int64), f"the row at {max(times)}")
+    ends = (min(times), max(times))
+    instants = pa.chunked_array([pa.array(times, pa.int64())])
+    return delivered_by(0, instants, ends, 0, f"the row at {max(times)}")
 
 
 def jump(*rows: Delivered, known: int = 100, source: SourceClock = SOURCE) -> Jump | None:

@@ -132,10 +132,8 @@ class Reader:
         last = int(np.argmax(times))
         least, greatest = int(times.min()), int(times[last])
         row_text = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
-        clock = self._clock()
-        if greatest - least <= clock.delay:  # no gap between them is large enough for a jump
-            return Delivered(self.node, [(least, greatest)], row_text)
-        return delivered_by(self.node, times, row_text)
+        instants = pa.chunked_array([pa.array(times, pa.int64())])
+        return delivered_by(self.node, instants, (least, greatest), self._clock().delay, row_text)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
         name = str(self.timestamp)
