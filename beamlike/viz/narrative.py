@@ -69,13 +69,13 @@ class Narrator:
         for sentence in reversed(sentences):
             if sentence.topic == "merged" and sentence.windows[0] in lineage:
                 lineage |= set(sentence.windows)
-        told = (
+        concerned = (
             sentence
             for sentence in sentences
             if lineage & set(sentence.windows[:1])
             or (sentence.topic in ("merged", "withdrawn") and window in sentence.windows)
         )
-        return self._story(tuple(told))
+        return self._story(tuple(concerned))
 
     def _story(self, sentences: tuple[Sentence, ...]) -> KeyStory:
         steps = (sentence.step for sentence in sentences)

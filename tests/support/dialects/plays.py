@@ -17,7 +17,7 @@ __all__ = ["play", "played_state"]
 
 
 def play(case: DialectCase) -> list[CaseRow]:
-    """What comes out of a stream that is told as a case."""
+    """The outputs of the stream of a case."""
     return _player(case).rows
 
 
