@@ -142,6 +142,21 @@ _MOST_BYTES: Final = 8 * 1024 * 1024
 """As many rows, and bytes, a list has at most."""
 
 
+def finished_by(record_batches: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that runs a generator without garbage collection.
+
+    What the generator held is free before the collection is enabled again, which would otherwise
+    look at all of it.
+    """
+
+    def finish(batches: Batches) -> Batches:
+        tune_worker_process()
+        with paused_gc():
+            yield from record_batches(batches)
+
+    return finish
+
+
 def rows_stage(
     layers: Layers, rows: RowsOfEdge, take: Take | None = None, *, tallied: bool = False
 ) -> Callable[[Batches], Batches]:
@@ -152,9 +167,8 @@ def rows_stage(
     """
     taking = take or mail_in
 
-    def finish(batches: Batches) -> Batches:
-        tune_worker_process()
-        with paused_gc(), Between.over(layers, layers.depth) as stage:
+    def record_batches(batches: Batches) -> Batches:
+        with Between.over(layers, layers.depth) as stage:
             left = stage.passed_on(taking(batches))
             wanted = left.bundles.get(rows.edge)
             for part in () if wanted is None else wanted.unpacked(layers.wire).parts():
@@ -167,7 +181,7 @@ def rows_stage(
                 columns = {ROWS: pa.nulls(1, rows.lists), TALLIES: tallies_array(tallies)}
                 yield pa.RecordBatch.from_pydict(columns)
 
-    return finish
+    return finished_by(record_batches)
 
 
 def output_stage(
@@ -188,9 +202,8 @@ def output_stage(
     """
     taking = take or mail_in
 
-    def finish(batches: Batches) -> Batches:
-        tune_worker_process()
-        with paused_gc(), Between.over(layers, layers.depth) as stage:
+    def record_batches(batches: Batches) -> Batches:
+        with Between.over(layers, layers.depth) as stage:
             left = stage.passed_on(taking(batches))
             rows: list[tuple[int | None, bytes | None]] = []
             for number, (edge, show) in enumerate(shows):
@@ -217,7 +230,7 @@ def output_stage(
                 columns[TALLIES] = tallies_array(tallies, len(rows))
             yield pa.RecordBatch.from_pydict(columns)
 
-    return finish
+    return finished_by(record_batches)
 
 
 def _instant_of(update: InputUpdate) -> int:
