@@ -5,9 +5,10 @@ rows, a shuffle, a stateful operator that sets a timer for each of its groups, a
 rows of blobs. As many rows come out as of the query, with its columns, all alike.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +17,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+import beamlike.beam as beam
 from beamlike.hosts.spark.unpack import unpacked_schema
 from beamlike.runtime.options import SHARDS
 from beamlike.runtime.output import PANE
 from beamlike.runtime.row_metadata import MARKS, time_types
+from tests.benchmarks import pipelines
 from tests.benchmarks.data import Shape
 from tests.benchmarks.queries import DELAY, Query
 
@@ -39,6 +42,7 @@ _OUTPUT = unpacked_schema(
         ]
     )
 )
+_COLUMNS_OF_SUMS = ["key", "start", "end", "s"]
 _RETRACTION = pa.field("retraction", pa.bool_())
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _ROW = {
@@ -79,6 +83,21 @@ def empty_totals(df: DataFrame) -> DataFrame:
     return empty_grouping(columns, 1, shards=1).select("window.start", "window.end", "s")
 
 
+def empty_pipeline(shape: Shape) -> Query:
+    """The operators of `tests.benchmarks.pipelines.pipeline_sessions`, which call its functions for
+    each row and each sum, and do nothing else."""
+
+    def query(df: DataFrame) -> DataFrame:
+        met = len(np.unique(shape.columns(shape.measured.start)[0]))
+        rows = df.withWatermark("ts", DELAY).select("key", F.unix_millis("ts").alias("at"), "v")
+        pack = _Pack(SHARDS, _call_with_rows)
+        blobs = rows.mapInArrow(pack, "shard int, blob binary").groupBy("shard")
+        stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")
+        return stepped.mapInArrow(_RowsOfSums(round(met / SHARDS)), pipelines.ROWS)
+
+    return query
+
+
 def empty_grouping(
     rows: DataFrame, panes: int, retracts: bool = False, shards: int = SHARDS
 ) -> DataFrame:
@@ -93,12 +112,13 @@ def empty_grouping(
 class _Pack:
     """A blob for each shard, once all rows are read."""
 
-    def __init__(self, shards: int) -> None:
-        self._shards = shards
+    def __init__(self, shards: int, call: Callable[[pa.RecordBatch], None] | None = None) -> None:
+        self._shards, self._call = shards, call
 
     def __call__(self, batches: Batches) -> Batches:
-        for _ in batches:
-            pass
+        for batch in batches:
+            if self._call is not None:
+                self._call(batch)
         blobs = {
             "shard": pa.array(range(self._shards), pa.int32()),
             "blob": pa.array([bytes(1_000)] * self._shards, pa.binary()),
@@ -119,6 +139,34 @@ class _Unpack:
         for batch in batches:
             for _ in range(batch.num_rows):
                 yield out
+
+
+class _KeyedRow(NamedTuple):
+    key: str
+    v: int
+
+
+def _call_with_rows(batch: pa.RecordBatch) -> None:
+    columns = (batch.column(name).to_pylist() for name in ("key", "v"))
+    for row in map(_KeyedRow, *columns):
+        pipelines.pair(row)
+
+
+class _RowsOfSums:
+    """The rows that the pipeline makes of so many sums for each shard."""
+
+    def __init__(self, sums: int) -> None:
+        self._sums = sums
+
+    def __call__(self, batches: Batches) -> Batches:
+        pairs = [(_ROW["key"], _ROW["s"])] * self._sums
+        start = beam.utils.timestamp.Timestamp(_NOON.timestamp())
+        end = start + beam.utils.timestamp.Duration(60)
+        for batch in batches:
+            for _ in range(batch.num_rows):
+                windows = map(beam.window.IntervalWindow, repeat(start), repeat(end))
+                columns = zip(*map(pipelines.row, pairs, windows), strict=True)
+                yield pa.RecordBatch.from_arrays([*map(pa.array, columns)], _COLUMNS_OF_SUMS)
 
 
 class _Shard(StatefulProcessor):

@@ -18,7 +18,7 @@ from beamlike.beam.pvalue import AsDict
 from beamlike.beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name, with_items
 
-_ROWS = "key string, start timestamp, end timestamp, s long"
+ROWS = "key string, start timestamp, end timestamp, s long"
 _ITEMS = "item long, ts timestamp, name string"
 _NAMED = "key string, name string, v long"
 _TOTALS = "start timestamp, end timestamp, s long"
@@ -53,12 +53,12 @@ def pipeline_sessions_by(combine: Any) -> Query:
         sums = (
             pipeline
             | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
-            | "Pair" >> beam.Map(_pair)
+            | "Pair" >> beam.Map(pair)
             | beam.WindowInto(beam.Sessions(GAP))
             | beam.CombinePerKey(combine)
-            | "Row" >> beam.Map(_row)
+            | "Row" >> beam.Map(row)
         )
-        return beam.to_data_frame(sums, _ROWS)
+        return beam.to_data_frame(sums, ROWS)
 
     return query
 
@@ -154,13 +154,13 @@ def _total(total: int, window: Any = beam.DoFn.WindowParam) -> tuple[datetime, d
     return start.to_utc_datetime(has_tz=True), end.to_utc_datetime(has_tz=True), total
 
 
-def _pair(row: Any) -> tuple[str, int]:
-    return row.key, row.v
+def pair(keyed_row: Any) -> tuple[str, int]:
+    return keyed_row.key, keyed_row.v
 
 
-def _row(
-    pair: tuple[str, int], window: Any = beam.DoFn.WindowParam
+def row(
+    keyed_sum: tuple[str, int], window: Any = beam.DoFn.WindowParam
 ) -> tuple[str, datetime, datetime, int]:
-    key, total = pair
+    key, total = keyed_sum
     start, end = window.start, window.end
     return key, start.to_utc_datetime(has_tz=True), end.to_utc_datetime(has_tz=True), total

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from tests.benchmarks import pipelines, queries
 from tests.benchmarks.data import LATE_KEYS, Sent, Shape, Standing, Stream
-from tests.benchmarks.floor import empty_operators, empty_totals
+from tests.benchmarks.floor import empty_operators, empty_pipeline, empty_totals
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 
 Engine = Literal["beamlike", "native", "per-key", "floor"]
@@ -199,6 +199,13 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _beamlike(pipelines.pipeline_sessions_by(pipelines.PlainSum()), large),
             _native(queries.native_sessions(), large, _sums),
             Bar(0.6, 1.0),
+        ),
+        Work(
+            "floor-pipeline",
+            "the same operators, with functions that call the pipeline's and do nothing else",
+            Contender("floor", "floor", empty_pipeline(small), small),
+            _native(queries.native_sessions(), small, _sums),
+            compared=None,
         ),
         Work(
             "globally",
