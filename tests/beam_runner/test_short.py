@@ -86,6 +86,7 @@ def test_nodes_of_each_kind_go_through_the_layers_of_sparks_host(python: Path) -
     assert [it for it in judged(notes) if it[1] not in ("passed", "skipped")] == []
 
 
+@pytest.mark.nightly  # their scenarios run in the tests above, too
 @pytest.mark.xdist_group("beam_runner")
 def test_the_page_of_capabilities_says_what_their_scenarios_show(python: Path) -> None:
     page = capabilities.PAGE.read_text(encoding="utf-8")
