@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import Kind, sealed
-from beamlike.runtime.lift import Lifter, lifter_of
+from beamlike.runtime.lift import Lifter
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.packing import Arrived, packed_blobs, packed_shards, updated
 from beamlike.runtime.store.stores import Store
@@ -30,7 +30,7 @@ class FanoutWork(PlanWork):
 
     @cached_property
     def _lifter(self) -> Lifter:
-        return lifter_of(self.plan)
+        return Lifter(self.plan)
 
     def _stepped(
         self, group: int, store: Store, arrived: Arrived, report: HostReport

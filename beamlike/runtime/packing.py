@@ -50,7 +50,7 @@ from beamlike.runtime.envelope import (
     updates_in,
     updates_table,
 )
-from beamlike.runtime.lift import Lifter, lifter_of
+from beamlike.runtime.lift import Lifter
 from beamlike.runtime.logs import delivered_rows
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
@@ -101,7 +101,7 @@ def packed(
     updates: list[WatermarkUpdate] = []
     delivered: list[Delivered] = []
     elements = 0
-    lifter = lifter_of(plan) if plan.lift else None
+    lifter = Lifter(plan) if plan.lift else None
     for sequence, gathered in enumerate(_gathered(batches)):
         table = canonical(pa.Table.from_batches(gathered))
         table = table.rename_columns([*names, *table.column_names[len(names) :]])

@@ -310,7 +310,7 @@ class Plan:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
 
-    def lifting(self, *, checks: bool) -> Lifting:
+    def lifting(self, *, checks: bool = False) -> Lifting:
         """What combines elements before they reach their shard; with ``checks`` as
         `checking_machine` does."""
         machine = self.checking_machine if checks else self.machine

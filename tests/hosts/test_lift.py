@@ -19,7 +19,7 @@ from beamlike.model.combine import Count, Sum
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.checked_combine_fns import UserMade
-from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.lift import Lifter
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine
 from tests.support.examples import examples
@@ -81,7 +81,7 @@ def described(
     plan: Plan, tables: Sequence[pa.Table], watermark: int | None, hidden_columns: Sequence[str]
 ) -> tuple[Any, ...]:
     """What comes of rows, in words: types, combined rows, and drops."""
-    table, dropped = lifter_of(plan).lift(tables, watermark)
+    table, dropped = Lifter(plan).lift(tables, watermark)
     table.validate(full=True)
     rows = sorted(map(repr, table.drop_columns(list(hidden_columns)).to_pylist()))
     return table.schema, rows, sorted(map(repr, dropped))
@@ -146,7 +146,7 @@ def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(m
         rows(("ann", 1, 30), ("joe", 2, 31), ("ann", 3, 5)),
         rows(("ann", 4, 25), ("ann", 5, 41), ("joe", 6, 14)),
     ]
-    table, dropped = lifter_of(plan_of(strategy, machine_name=machine)).lift(given, 26)
+    table, dropped = Lifter(plan_of(strategy, machine_name=machine)).lift(given, 26)
     assert combined(table) == [
         ("ann", 25, 40, 2, 30, True, True, 5, 2, 1),
         ("ann", 41, 51, 1, 41, True, False, 5, 1, 1),
@@ -162,7 +162,7 @@ def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(m
 @BOTH
 def test_a_row_is_combined_in_each_of_its_windows(machine: Any) -> None:
     plan = plan_of(bl.WindowingStrategy(bl.SlidingWindows(10, 5)), machine_name=machine)
-    table, dropped = lifter_of(plan).lift([rows(("ann", 1, 7), ("ann", 2, 12))], None)
+    table, dropped = Lifter(plan).lift([rows(("ann", 1, 7), ("ann", 2, 12))], None)
     assert combined(table) == [
         ("ann", 0, 10, 1, 7, False, False, 1, 1, 1),
         ("ann", 5, 15, 2, 12, False, False, 3, 2, 1),
@@ -175,7 +175,7 @@ def test_a_row_is_combined_in_each_of_its_windows(machine: Any) -> None:
 def test_a_row_that_comes_in_a_window_stays_in_it(machine: Any) -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), machine_name=machine)
     given = [rows(("ann", 1, 9)), rows(("ann", 2, 9), ("ann", 4, 29), start=[0, 0], end=[10, 30])]
-    table, dropped = lifter_of(plan).lift(given, None)
+    table, dropped = Lifter(plan).lift(given, None)
     assert combined(table) == [
         ("ann", 0, 10, 2, 9, False, False, 3, 2, 1),
         ("ann", 0, 30, 1, 29, False, False, 4, 1, 1),
@@ -186,7 +186,7 @@ def test_a_row_that_comes_in_a_window_stays_in_it(machine: Any) -> None:
 def test_the_time_of_combined_rows_is_that_of_the_latest_among_them() -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)))
     given = rows(("ann", 1, 3), ("ann", 2, 7), ("ann", 4, 2), start=[0, 5, 0], end=[10, 15, 10])
-    table, _ = lifter_of(plan).lift([given], None)
+    table, _ = Lifter(plan).lift([given], None)
     assert combined(table) == [
         ("ann", 0, 10, 2, 3, False, False, 5, 2, 1),
         ("ann", 5, 15, 1, 7, False, False, 2, 1, 1),
@@ -197,7 +197,7 @@ def test_the_time_of_combined_rows_is_that_of_the_latest_among_them() -> None:
 def test_a_row_beyond_the_calendar_is_left_out_alone(machine: Any) -> None:
     plan = plan_of(bl.WindowingStrategy(bl.CalendarDays(1, "UTC")), machine_name=machine)
     given = [rows(("ann", 1, 5), ("joe", 2, YEAR_20000))]
-    table, ((key, drop),) = lifter_of(plan).lift(given, None)
+    table, ((key, drop),) = Lifter(plan).lift(given, None)
     assert combined(table) == [("ann", 0, 86_400_000, 1, 5, False, False, 1, 1, 1)]
     assert (key, drop.value, drop.window, drop.reason) == (("joe",), (2,), None, DropReason.FAILED)
     assert "reaches from year 1 to year 9999" in str(drop.error)
@@ -206,7 +206,7 @@ def test_a_row_beyond_the_calendar_is_left_out_alone(machine: Any) -> None:
 @BOTH
 def test_no_rows_are_combined_to_none(machine: Any) -> None:
     plan = plan_of(bl.WindowingStrategy(bl.Sessions(10)), machine_name=machine)
-    table, dropped = lifter_of(plan).lift([rows()], 5)
+    table, dropped = Lifter(plan).lift([rows()], 5)
     assert (table.num_rows, dropped) == (0, [])
 
 
@@ -214,7 +214,7 @@ def test_no_rows_are_combined_to_none(machine: Any) -> None:
 def test_what_outgrows_its_type_is_reported(machine: Any) -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), machine_name=machine, on_error="fail")
     with pytest.raises(OutgrownError, match=r"^aggregate 'total' outgrew its type int64: .*'ann'"):
-        lifter_of(plan).lift([rows(("ann", 2**62, 1), ("ann", 2**62, 2))], None)
+        Lifter(plan).lift([rows(("ann", 2**62, 1), ("ann", 2**62, 2))], None)
 
 
 LUCKY = UserMade("total", SumOfTheLucky(), NUMBER, "bigint", "bigint")
@@ -223,7 +223,7 @@ UNLUCKY = rows(("ann", 1, 1), ("joe", 13, 2), ("ann", 3, 3))
 
 def test_a_row_that_a_function_of_ones_own_cannot_take_is_left_out() -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), LUCKY, on_error="drop")
-    table, ((key, drop),) = lifter_of(plan).lift([UNLUCKY], None)
+    table, ((key, drop),) = Lifter(plan).lift([UNLUCKY], None)
     assert combined(table) == [("ann", 0, 10, 2, 3, False, False, 4, 2, 1)]
     assert (key, drop.value, drop.timestamp, drop.error) == (
         ("joe",),
@@ -236,4 +236,4 @@ def test_a_row_that_a_function_of_ones_own_cannot_take_is_left_out() -> None:
 def test_such_a_row_is_reported_with_its_key() -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(10)), LUCKY, on_error="fail")
     with pytest.raises(UserFunctionError, match=r"13 is unlucky; .*key \('joe',\)"):
-        lifter_of(plan).lift([UNLUCKY], None)
+        Lifter(plan).lift([UNLUCKY], None)

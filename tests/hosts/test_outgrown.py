@@ -18,7 +18,7 @@ from beamlike.model.combine import Count
 from beamlike.runtime.accumulator_columns import AccumulatorColumns, CheckedColumn, PickledColumn
 from beamlike.runtime.checked_combine_fns import UserMade
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.lift import Lifter
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from tests.support.machines.both import BothMachines
@@ -185,7 +185,7 @@ def test_early_combining_leaves_out_what_it_cannot_hold(machine: Any) -> None:
     rows = table(Row(1, whole=MOST), Row(2, whole=1), Row(3, whole=0), Row(3, "b"))
     rows = rows.append_column("hash", rows.column("bucket").cast(pa.int64()))
 
-    out, lost = lifter_of(plan).lift([rows.drop_columns("bucket")], None)
+    out, lost = Lifter(plan).lift([rows.drop_columns("bucket")], None)
 
     (sums,) = (name for name in out.column_names if name.endswith("_sum"))
     found = zip(*(out.column(name).to_pylist() for name in ("key_key", sums)), strict=True)

@@ -41,7 +41,7 @@ from beamlike.runtime.graph.machine_node import UsersMachine
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
+from beamlike.runtime.lift import Lifter, combine_the_rest
 from beamlike.runtime.operation import Operation, function_words
 from beamlike.runtime.options import STAGE
 from beamlike.runtime.output import drops_of_step, key_names, keyed_merges
@@ -256,7 +256,7 @@ class Stage:
 
     @cached_property
     def _lifter(self) -> Lifter:
-        return lifter_of(self.plan)
+        return Lifter(self.plan)
 
     @cached_property
     def _shard(self) -> Shard:
