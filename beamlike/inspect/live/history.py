@@ -41,18 +41,23 @@ class _RunHistory:
     def add(self, progress: Progress) -> None:
         if not progress.ran:
             return  # while it waits for data Spark reports the number of a batch to come
-        if self.recent:
-            if progress.batch <= self.recent[-1].batch:
-                return  # Spark repeats the last report while nothing happens
-            progress = progress.after(self.recent[-1])
+        if self.recent and progress.batch <= self.recent[-1].batch:
+            return  # Spark repeats the last report while nothing happens
         if self.first is None:
             self.first = progress.batch
         self.name = self.name or progress.name
-        self.recent.append(progress)
         self.batches += 1
         self.rows += progress.rows
         for name, counts in progress.groupings.items():
             self.totals.setdefault(name, GroupingTotal()).add(counts)
+        # A grouping that the report leaves out has counted nothing.
+        groupings = {
+            name: total.status
+            if name in progress.groupings
+            else attrs.evolve(total.status, panes={}, dropped={})
+            for name, total in self.totals.items()
+        }
+        self.recent.append(attrs.evolve(progress, groupings=groupings))
 
     def snapshot(self) -> dict[str, Any]:
         plain = ("query", "run", "state", "since", "ended", "first", "batches", "rows")

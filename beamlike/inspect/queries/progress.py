@@ -110,12 +110,6 @@ class Counts:
         panes, dropped = _beginning(metrics, "panes_"), _beginning(metrics, "dropped_")
         return cls(panes, dropped, is_source=_WINDOWS_OPEN not in metrics, **counts)
 
-    def then(self, after: "Counts") -> "Counts":
-        """What came after these; a grouping that was not stepped keeps its status."""
-        if after.windows_open is not None:
-            return after
-        return attrs.evolve(after, windows_open=self.windows_open, watermark=self.watermark)
-
 
 def _beginning(metrics: Mapping[str, Any], start: str) -> dict[str, int]:
     return {
@@ -208,14 +202,6 @@ class Progress:
     def ran(self) -> bool:
         """Whether it is the report of a micro-batch. Spark also reports while it waits for one."""
         return not self.parts or not self.parts.keys() <= _POLLING
-
-    def after(self, before: "Progress") -> "Progress":
-        """The same, where groupings that were not stepped keep their status."""
-        groupings = {
-            name: before.groupings[name].then(counts) if name in before.groupings else counts
-            for name, counts in self.groupings.items()
-        }
-        return attrs.evolve(self, groupings=groupings)
 
 
 def _number(value: Any) -> float | None:

@@ -23,9 +23,13 @@ QUERIES: Final = 100
 """Queries that are kept. Of those that have ended the one that ended first is forgotten first."""
 
 
+_STATUS: Final = ("windows_open", "watermark", "deadline", "clock_deadline")
+
+
 @attrs.define
 class GroupingTotal:
-    """What a grouping counted since it is known, and its status."""
+    """What a grouping counted since it is known, and its status: the `Counts` of its last report,
+    of which only the fields of `_STATUS` outlast a micro-batch that did not step it."""
 
     elements: int = 0
     panes: Counter[str] = attrs.field(factory=Counter)
@@ -37,6 +41,7 @@ class GroupingTotal:
     status: Counts = attrs.field(factory=lambda: Counts({}, {}))
 
     def add(self, counted: Counts) -> None:
+        """Take a micro-batch in. A grouping that it did not step keeps its status."""
         self.elements += counted.elements
         self.panes.update(counted.panes)
         self.retractions += counted.retractions
@@ -44,8 +49,9 @@ class GroupingTotal:
         self.merges += counted.merges
         self.jumps += counted.jump is not None
         self.held_jumps += counted.held is not None
-        if counted.windows_open is not None:
-            self.status = counted  # one that was not stepped keeps its status
+        is_stepped = counted.windows_open is not None
+        kept = {} if is_stepped else {name: getattr(self.status, name) for name in _STATUS}
+        self.status = attrs.evolve(counted, **kept)
 
 
 @attrs.define

@@ -137,6 +137,30 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     ]
 
 
+def test_a_grouping_that_a_report_leaves_out_stands_where_it_stood_and_has_counted_nothing() -> (
+    None
+):
+    history = History()
+    for batch, metrics in enumerate(
+        [
+            {"hours": HOURS | {"watermark": 7_000}},
+            {"days": {"panes_late": 1}},
+            {"hours": {"windows_open": None}, "days": {"panes_late": 1}},
+        ]
+    ):
+        history.progressed(Progress.of(report(batch, metrics=metrics)))
+    (query,) = shown(history)
+    nothing = {"panes": {}, "dropped": {}, "windows_open": 5, "watermark": 7_000}
+    assert [it["groupings"].get("hours") for it in query["recent"]] == [
+        nothing
+        | {"panes": {"EARLY": 2, "ON_TIME": 1, "LATE": 0}, "dropped": {"expired": 3}}
+        | {"is_source": False},
+        nothing | {"is_source": False},
+        nothing | {"panes": {"EARLY": 0, "ON_TIME": 0, "LATE": 0}, "is_source": False},
+    ]
+    assert query["groupings"][0]["panes"] == {"EARLY": 2, "ON_TIME": 1, "LATE": 0}
+
+
 def test_a_batch_that_is_reported_twice_counts_once() -> None:
     history = History()
     for batch in (3, 3, 4, 4, 3):
