@@ -1,12 +1,4 @@
-"""Where the clocks of a shard stand, or of a group of the fanout before it, on any host.
-
-A watermark trails the greatest event time of its source, so one row from a wrong clock can carry
-it past rows that are still to come. No rule knows such a row from the first one after a pause. A
-jump is what both have in common: the event times leave out a stretch so long that a row in the
-place of the last one before it would be dropped from now on. That is a stretch longer than the
-delay of the watermark, a window and the allowed lateness together. A backlog whose rows lie side by
-side does not jump, however much of it is read at once.
-"""
+"""Where the clocks of a shard stand, or of a group of the fanout before it, on any host."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
@@ -14,13 +6,7 @@ from typing import Any, Final, Self
 import attrs
 import pyarrow as pa
 
-from beamlike.machine.input_clocks import (
-    HostWatermark,
-    InputState,
-    SourceClock,
-    WatermarkUpdate,
-    believed,
-)
+from beamlike.machine.input_clocks import HostWatermark, InputState, WatermarkUpdate
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
@@ -135,95 +121,3 @@ class ShardInput:
     tables: Sequence[pa.Table]
     updates: Sequence[WatermarkUpdate]
     clock: int
-
-
-Stretch = tuple[int, int]
-
-
-@attrs.frozen
-class Delivered:
-    """The event times of some rows of a source.
-
-    Args:
-        source: The position of the source among the inputs, or its number.
-        stretches: Where they lie (ms): from the first to the last of rows without a large gap.
-        last: The row with the greatest event time, in words.
-    """
-
-    source: int
-    stretches: Sequence[Stretch]
-    last: str
-
-
-@attrs.frozen
-class Jump:
-    """The watermark goes from ``before``, where it would be without the rows after the gap, to
-    ``after``, because of the row ``last``; both count ``resolution``. If it is ``held``, it stays
-    at ``before``, because the source has a ``max_jump``."""
-
-    before: int
-    after: int
-    last: str
-    resolution: Resolution = MILLISECONDS
-    held: bool = False
-
-    @property
-    def size(self) -> int:
-        """How far it goes (ms)."""
-        return self.resolution.to_ms(self.after - self.before)
-
-    def __str__(self) -> str:
-        show = self.resolution.show_instant
-        if self.held:
-            return f"at {show(self.before)}, not at {show(self.after)} by {self.last}"
-        return f"from {show(self.before)} to {show(self.after)} by {self.last}"
-
-    @property
-    def describe(self) -> str:
-        """The jump as a line of a log."""
-        how = "does not jump" if self.held else "jumps"
-        return f"the watermark {how} {MILLISECONDS.show_duration(self.size)}, {self}"
-
-
-def jump_over(
-    source: SourceClock, delivered: Iterable[Delivered], known: int, clock: int, wait: int
-) -> Jump | None:
-    """The jump that the rows of one micro-batch make the watermark of their source do, if any.
-
-    Args:
-        source: Of which source.
-        delivered: Its rows.
-        known: Its greatest event time before them (ms).
-        clock: Processing time (ms).
-        wait: See `WindowingStrategy.longest_wait`.
-    """
-    rows = list(delivered)
-    top = known
-    for start, end in sorted(stretch for row in rows for stretch in row.stretches):
-        start, end = (believed(bound, source, clock) for bound in (start, end))
-        if start - top > source.delay + wait:
-            last = max(rows, key=lambda row: row.stretches[-1][-1])
-            greatest = believed(last.stretches[-1][-1], source, clock)
-            before, after = top - source.delay, greatest - source.delay
-            return Jump(before, after, last.last, source.resolution)
-        top = max(top, end)
-    return None
-
-
-def held_jump(
-    source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
-) -> Jump | None:
-    """The jump that a ``max_jump`` has kept the watermark of a source from, if any.
-
-    Args:
-        source: Of which source.
-        delivered: The rows of one micro-batch.
-        reached: Its greatest event time after them (ms), as far as it is believed.
-        clock: Processing time (ms).
-    """
-    last = max(delivered, key=lambda rows: rows.stretches[-1][-1])
-    greatest = believed(last.stretches[-1][-1], source, clock)
-    if source.max_jump is None or greatest <= reached:
-        return None
-    before, after = source.trailing(reached), source.trailing(greatest)
-    return Jump(before, after, last.last, source.resolution, held=True)

@@ -9,24 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.clocks import Clocks
 from beamlike.machine.events import Drop, Effect, Merged
-from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.clock import Delivered, Jump, Stretch, held_jump, jump_over
+from beamlike.runtime.jumps import Jump
 from beamlike.runtime.output import READABLE
-from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
-from beamlike.runtime.store.index import ShardStatus
-from beamlike.safe_text import problem_of, safe_repr, short_repr
+from beamlike.safe_text import problem_of, safe_repr
 
 _LOGGER: Final = logging.getLogger("beamlike.panes")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
+LONGEST_EXAMPLE: Final = 300
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
 _PARTS: Final = 3
 """So many windows of a merge are shown: a thousand may become one."""
 
@@ -163,114 +160,3 @@ def _instant(instant: int, unit: Resolution) -> str:
     if micros not in READABLE:
         return unit.show_instant(instant)
     return (_EPOCH + timedelta(microseconds=micros)).isoformat()
-
-
-_GAPS: Final = 16
-"""So many gaps between event times are remembered of some rows, the largest."""
-LONGEST_EXAMPLE: Final = 300
-"""The most characters of an example: it is part of the query's progress, and of log lines."""
-
-
-def delivered_by(
-    source: int, times: pa.ChunkedArray, ends: Stretch, gap: int, last: str
-) -> Delivered:
-    """The delivery of rows with these event times.
-
-    Args:
-        source: See `Delivered`.
-        times: One or more, in any order; null for those that move no watermark.
-        ends: The first of them, and the last.
-        gap: As long as this none is large enough for a jump.
-        last: See `Delivered`.
-    """
-    first_time, last_time = ends
-    if last_time - first_time <= gap:
-        return Delivered(source, [ends], last)
-    in_order = np.sort(times.drop_null().to_numpy())
-    gaps = np.diff(in_order)
-    # To sort all gaps takes longer than all else that is done with a row.
-    few = min(_GAPS, len(gaps))
-    largest = np.sort(np.argpartition(gaps, -few)[-few:]) if few else np.arange(0)
-    largest = largest[gaps[largest] > 0]
-    starts, stops = in_order[np.append(0, largest + 1)], in_order[np.append(largest, -1)]
-    return Delivered(source, list(zip(starts.tolist(), stops.tolist(), strict=True)), last)
-
-
-def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLISECONDS) -> str:
-    """A row by the names and values of its key and its event time."""
-    fields = [f"{name}={short_repr(value)}" for name, value in keys.items()]
-    return ", ".join((*fields, f"at {unit.show_instant(timestamp)}"))[:LONGEST_EXAMPLE]
-
-
-def delivered_rows(
-    plan: Plan, table: pa.Table, times: pa.ChunkedArray, index: int
-) -> list[Delivered]:
-    """What rows for the packer say of the event times of their source, if that can jump.
-
-    Args:
-        plan: The stage.
-        table: The rows.
-        times: Their event times (ms); null for those that move no watermark.
-        index: The position of their input.
-    """
-    source = plan.source if plan.clocks is None else plan.clocks.inputs[index]
-    least, greatest = pc.min_max(times).as_py().values()
-    if not isinstance(source, SourceClock) or greatest is None:
-        return []
-    wait = plan.longest_wait
-    gap = source.max_jump if wait is None else source.delay + wait
-    if gap is None:
-        return []
-    row = table.slice(pc.index(times, greatest).as_py(), 1)
-    keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
-    last = row_words(keys, greatest, plan.resolution)
-    return [delivered_by(index, times, (least, greatest), gap, last)]
-
-
-def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:
-    """The jump of a stage, if these rows make its watermark do one.
-
-    Args:
-        rows: Those that its sources delivered in this micro-batch.
-        status: The status of a shard after it.
-    """
-    wait = plan.longest_wait
-    if plan.clocks is not None:
-        return jump_of_stage(plan.clocks, rows, status, wait)
-    if plan.source is None or wait is None or not rows:
-        return None
-    if status.watermark == plan.source.resolution.earliest:
-        return None
-    # Spark's watermark is that of the next micro-batch.
-    return jump_over(plan.source, rows, status.watermark + plan.source.delay, status.clock, wait)
-
-
-def jump_of_stage(
-    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int | None
-) -> Jump | None:
-    """The jump that the watermark of a stage has done whose inputs have clocks of their own.
-
-    Or was kept from. Where another input holds it back, the stage has not jumped with its source.
-
-    Args:
-        clocks: Those of the inputs.
-        rows: See `jump_of`.
-        status: See there.
-        wait: See `WindowingStrategy.longest_wait`.
-    """
-    of_source: dict[int, list[Delivered]] = {}
-    for row in rows:
-        of_source.setdefault(row.source, []).append(row)
-    for place, source_rows in of_source.items():
-        source = clocks.inputs[place]
-        known = status.known[place] if status.known else None
-        if not isinstance(source, SourceClock):
-            continue
-        reached = status.reached[place]
-        if reached is not None and (held := held_jump(source, source_rows, reached, status.clock)):
-            return held
-        if known is not None and known > source.resolution.earliest and wait is not None:
-            jump = jump_over(source, source_rows, known, status.clock, wait)
-            if jump is not None and jump.after == status.watermark:
-                return jump
-    return None

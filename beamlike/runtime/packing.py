@@ -3,7 +3,7 @@
 A blob is a batch of one kind, see `beamlike.runtime.envelope`: elements of a shard, or of a group
 of the fanout; rows that were dropped here or before, which are finished; and for all shards the
 watermark updates of the inputs. The first shard is also sent how many rows there were, and which
-event times were delivered: see `beamlike.runtime.clock`.
+event times were delivered: see `beamlike.runtime.progress`.
 
 An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
@@ -33,7 +33,6 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
     TIMES,
     Envelope,
@@ -51,12 +50,13 @@ from beamlike.runtime.envelope import (
     updates_table,
 )
 from beamlike.runtime.lift import Lifter
-from beamlike.runtime.logs import delivered_rows
+from beamlike.runtime.logs import LONGEST_EXAMPLE, readable
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.progress import progress_of
+from beamlike.runtime.progress import Delivered, delivered_by, progress_of
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS, canonical
 from beamlike.runtime.store.state import Key
+from beamlike.safe_text import short_repr
 
 EMPTY = b""
 """A blob that only triggers a step of its shard."""
@@ -106,7 +106,7 @@ def packed(
         table = canonical(pa.Table.from_batches(gathered))
         table = table.rename_columns([*names, *table.column_names[len(names) :]])
         updates += _updates_of(plan, table, input_index)
-        delivered += delivered_rows(plan, table, _believed_times(table), input_index)
+        delivered += _delivered(plan, table, input_index)
         elements += table.column("kind").null_count
         table, finished = _sort_out(plan, table)
         yield from finished
@@ -148,6 +148,23 @@ def _updates_of(plan: Plan, table: pa.Table, index: int) -> list[WatermarkUpdate
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
     return list(map(ShardWatermark, [index] * len(shards), shards, watermarks))
+
+
+def _delivered(plan: Plan, table: pa.Table, index: int) -> Iterator[Delivered]:
+    """What these rows say of the event times of their source, if that can jump."""
+    source = plan.source if plan.clocks is None else plan.clocks.inputs[index]
+    times = _believed_times(table)
+    greatest = pc.max(times).as_py()
+    if not isinstance(source, SourceClock) or greatest is None:
+        return
+    wait = plan.longest_wait
+    gap = source.max_jump if wait is None else source.delay + wait
+    if gap is not None:
+        row = table.slice(pc.index(times, greatest).as_py(), 1)
+        values = (readable(row.column(f"key_{name}"))[0] for name in plan.keys)
+        last = [f"{name}={short_repr(key)}" for name, key in zip(plan.keys, values, strict=True)]
+        last.append(f"at {plan.resolution.show_instant(greatest)}")
+        yield delivered_by(index, times, gap, ", ".join(last)[:LONGEST_EXAMPLE])
 
 
 def _believed_times(table: pa.Table) -> pa.ChunkedArray:

@@ -18,7 +18,7 @@ from beamlike.machine.events import Drop, DropReason
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
-from beamlike.runtime.clock import Jump
+from beamlike.runtime.jumps import Jump
 from beamlike.runtime.logs import LONGEST_EXAMPLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS

@@ -15,7 +15,7 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.queries.progress import Progress
-from beamlike.runtime.clock import Jump
+from beamlike.runtime.jumps import Jump
 from beamlike.runtime.logs import log_jump
 from tests.support.queries.reports import report
 from tests.support.queries.rows import MakeFeed, Row, observed

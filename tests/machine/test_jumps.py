@@ -12,8 +12,8 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
-from beamlike.runtime.clock import Delivered, Jump, jump_over
-from beamlike.runtime.logs import delivered_by
+from beamlike.runtime.jumps import Jump, jump_over
+from beamlike.runtime.progress import Delivered, delivered_by
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -30,9 +30,8 @@ class Own(WindowFn):
 
 
 def of(*times: int) -> Delivered:
-    ends = (min(times), max(times))
     instants = pa.chunked_array([pa.array(times, pa.int64())])
-    return delivered_by(0, instants, ends, 0, f"the row at {max(times)}")
+    return delivered_by(0, instants, 0, f"the row at {max(times)}")
 
 
 def jump(*rows: Delivered, known: int = 100, source: SourceClock = SOURCE) -> Jump | None:

@@ -23,7 +23,7 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.clock import Jump, ShardInput
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -34,8 +34,8 @@ from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
+from beamlike.runtime.jumps import Jump, jump_of_stage
 from beamlike.runtime.logs import (
-    jump_of_stage,
     log_effects,
     log_jump,
     log_merges,

@@ -20,7 +20,6 @@ from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.panes import NO_FIRING, PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
-from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
     Envelope,
     Kind,
@@ -35,6 +34,7 @@ from beamlike.runtime.envelope import (
 from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.graph.wire import Listed, Wire
+from beamlike.runtime.progress import Delivered
 from beamlike.runtime.tally import Tally, tallies_in, tallies_table
 
 

@@ -19,14 +19,13 @@ from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
-from beamlike.runtime.clock import Delivered
 from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.wire import MADE_BY
-from beamlike.runtime.logs import delivered_by, log_effects, logs_drops
+from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.progress import progress_of
+from beamlike.runtime.progress import Delivered, delivered_by, progress_of
 from beamlike.runtime.row_metadata import canonical
 from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
@@ -130,10 +129,9 @@ class Reader:
     def _delivered(self, rows: "RowColumns", times: Any) -> Delivered:
         """What the event times of rows say."""
         last = int(np.argmax(times))
-        least, greatest = int(times.min()), int(times[last])
-        row_text = f"{short_repr(rows.named(last))} at {show_instant(greatest)}"
+        row_text = f"{short_repr(rows.named(last))} at {show_instant(int(times[last]))}"
         instants = pa.chunked_array([pa.array(times, pa.int64())])
-        return delivered_by(self.node, instants, (least, greatest), self._clock().delay, row_text)
+        return delivered_by(self.node, instants, self._clock().delay, row_text)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
         name = str(self.timestamp)

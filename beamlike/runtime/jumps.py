@@ -1,0 +1,143 @@
+"""Whether a watermark jumps over rows to come, or was kept from it.
+
+A watermark trails the greatest event time of its source, so one row from a wrong clock can carry
+it past rows that are still to come. No rule knows such a row from the first one after a pause. A
+jump is what both have in common: the event times leave out a stretch so long that a row in the
+place of the last one before it would be dropped from now on. That is a stretch longer than the
+delay of the watermark, a window and the allowed lateness together. A backlog whose rows lie side by
+side does not jump, however much of it is read at once.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import SourceClock, believed
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.progress import Delivered
+from beamlike.runtime.store.index import ShardStatus
+
+
+@attrs.frozen
+class Jump:
+    """The watermark goes from ``before``, where it would be without the rows after the gap, to
+    ``after``, because of the row ``last``; both count ``resolution``. If it is ``held``, it stays
+    at ``before``, because the source has a ``max_jump``."""
+
+    before: int
+    after: int
+    last: str
+    resolution: Resolution = MILLISECONDS
+    held: bool = False
+
+    @property
+    def size(self) -> int:
+        """How far it goes (ms)."""
+        return self.resolution.to_ms(self.after - self.before)
+
+    def __str__(self) -> str:
+        show = self.resolution.show_instant
+        if self.held:
+            return f"at {show(self.before)}, not at {show(self.after)} by {self.last}"
+        return f"from {show(self.before)} to {show(self.after)} by {self.last}"
+
+    @property
+    def describe(self) -> str:
+        """The jump as a line of a log."""
+        how = "does not jump" if self.held else "jumps"
+        return f"the watermark {how} {MILLISECONDS.show_duration(self.size)}, {self}"
+
+
+def jump_over(
+    source: SourceClock, delivered: Iterable[Delivered], known: int, clock: int, wait: int
+) -> Jump | None:
+    """The jump that the rows of one micro-batch make the watermark of their source do, if any.
+
+    Args:
+        source: Of which source.
+        delivered: Its rows.
+        known: Its greatest event time before them (ms).
+        clock: Processing time (ms).
+        wait: See `WindowingStrategy.longest_wait`.
+    """
+    rows = list(delivered)
+    top = known
+    for start, end in sorted(stretch for row in rows for stretch in row.stretches):
+        start, end = (believed(bound, source, clock) for bound in (start, end))
+        if start - top > source.delay + wait:
+            last = max(rows, key=lambda row: row.stretches[-1][-1])
+            greatest = believed(last.stretches[-1][-1], source, clock)
+            before, after = top - source.delay, greatest - source.delay
+            return Jump(before, after, last.last, source.resolution)
+        top = max(top, end)
+    return None
+
+
+def held_jump(
+    source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
+) -> Jump | None:
+    """The jump that a ``max_jump`` has kept the watermark of a source from, if any.
+
+    Args:
+        source: Of which source.
+        delivered: The rows of one micro-batch.
+        reached: Its greatest event time after them (ms), as far as it is believed.
+        clock: Processing time (ms).
+    """
+    last = max(delivered, key=lambda rows: rows.stretches[-1][-1])
+    greatest = believed(last.stretches[-1][-1], source, clock)
+    if source.max_jump is None or greatest <= reached:
+        return None
+    before, after = source.trailing(reached), source.trailing(greatest)
+    return Jump(before, after, last.last, source.resolution, held=True)
+
+
+def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:
+    """The jump of a stage, if these rows make its watermark do one.
+
+    Args:
+        rows: Those that its sources delivered in this micro-batch.
+        status: The status of a shard after it.
+    """
+    wait = plan.longest_wait
+    if plan.clocks is not None:
+        return jump_of_stage(plan.clocks, rows, status, wait)
+    if plan.source is None or wait is None or not rows:
+        return None
+    if status.watermark == plan.source.resolution.earliest:
+        return None
+    # Spark's watermark is that of the next micro-batch.
+    return jump_over(plan.source, rows, status.watermark + plan.source.delay, status.clock, wait)
+
+
+def jump_of_stage(
+    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int | None
+) -> Jump | None:
+    """The jump that the watermark of a stage has done whose inputs have clocks of their own.
+
+    Or was kept from. Where another input holds it back, the stage has not jumped with its source.
+
+    Args:
+        clocks: Those of the inputs.
+        rows: See `jump_of`.
+        status: See there.
+        wait: See `WindowingStrategy.longest_wait`.
+    """
+    of_source: dict[int, list[Delivered]] = {}
+    for row in rows:
+        of_source.setdefault(row.source, []).append(row)
+    for place, source_rows in of_source.items():
+        source = clocks.inputs[place]
+        known = status.known[place] if status.known else None
+        if not isinstance(source, SourceClock):
+            continue
+        reached = status.reached[place]
+        if reached is not None and (held := held_jump(source, source_rows, reached, status.clock)):
+            return held
+        if known is not None and known > source.resolution.earliest and wait is not None:
+            jump = jump_over(source, source_rows, known, status.clock, wait)
+            if jump is not None and jump.after == status.watermark:
+                return jump
+    return None
