@@ -5,6 +5,7 @@ own may declare the type of its accumulators; those of the others are saved as p
 column. What was encoded comes back equal, or is refused.
 """
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -67,8 +68,30 @@ class PlainColumn(AccumulatorColumns):
         return columns[0].to_pylist()  # type: ignore[no-any-return]
 
 
+class _PlainParts(AccumulatorColumns):
+    """The accumulator is made of plain values, one for each column."""
+
+    @abstractmethod
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        """The values of an accumulator."""
+
+    @abstractmethod
+    def made_of(self, *parts: Any) -> Any:
+        """The accumulator that has these values."""
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        rows = list(map(self.parts_of, accumulators))
+        return [
+            from_objects([row[index] for row in rows], dtype)
+            for index, dtype in enumerate(self.types().values())
+        ]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return list(map(self.made_of, *(column.to_pylist() for column in columns)))
+
+
 @attrs.frozen
-class ListColumn(AccumulatorColumns):
+class ListColumn(_PlainParts):
     """The accumulator is a tuple of plain values."""
 
     dtype: pa.DataType
@@ -76,15 +99,15 @@ class ListColumn(AccumulatorColumns):
     def types(self) -> dict[str, pa.DataType]:
         return {"": pa.list_(self.dtype)}
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [from_objects([list(items) for items in accumulators], pa.list_(self.dtype))]
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        return (list(accumulator),)
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return [tuple(items) for items in columns[0].to_pylist()]
+    def made_of(self, *parts: Any) -> Any:
+        return tuple(parts[0])
 
 
 @attrs.frozen
-class MeanColumns(AccumulatorColumns):
+class MeanColumns(_PlainParts):
     """The accumulator is a sum and a count.
 
     Args:
@@ -96,46 +119,34 @@ class MeanColumns(AccumulatorColumns):
     def types(self) -> dict[str, pa.DataType]:
         return {"_sum": self.total, "_count": pa.int64()}
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        totals = [total for total, _ in accumulators]
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        total, count = accumulator
         if pa.types.is_floating(self.total):
-            totals = list(map(float, totals))
-        elif pa.types.is_decimal(self.total):
-            totals = list(map(Decimal, totals))
-        return [
-            from_objects(totals, self.total),
-            pa.array([count for _, count in accumulators], pa.int64()),
-        ]
+            return float(total), count
+        return Decimal(total) if pa.types.is_decimal(self.total) else total, count
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return list(zip(columns[0].to_pylist(), columns[1].to_pylist(), strict=True))
+    def made_of(self, *parts: Any) -> Any:
+        return parts
 
 
 @attrs.frozen
-class ExactColumns(AccumulatorColumns):
+class ExactColumns(_PlainParts):
     """The accumulator is an exact sum of floats, see `beamlike.model.combine.corrected`."""
 
     def types(self) -> dict[str, pa.DataType]:
         return {"_sum": pa.binary(), "_counts": pa.list_(pa.int64())}
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        totals = [
-            total.to_bytes(total.bit_length() // 8 + 1, "little", signed=True)
-            for total, *_ in accumulators
-        ]
-        counts = [counts for _, *counts in accumulators]
-        return [pa.array(totals, pa.binary()), pa.array(counts, pa.list_(pa.int64()))]
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        total, *counts = accumulator
+        return total.to_bytes(total.bit_length() // 8 + 1, "little", signed=True), counts
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        totals, counts = (column.to_pylist() for column in columns)
-        return [
-            (int.from_bytes(total, "little", signed=True), *count)
-            for total, count in zip(totals, counts, strict=True)
-        ]
+    def made_of(self, *parts: Any) -> Any:
+        total, counts = parts
+        return int.from_bytes(total, "little", signed=True), *counts
 
 
 @attrs.frozen
-class StampedColumns(AccumulatorColumns):
+class StampedColumns(_PlainParts):
     """The accumulator is a value with its event time (ms), or None: no time."""
 
     dtype: pa.DataType
@@ -143,22 +154,16 @@ class StampedColumns(AccumulatorColumns):
     def types(self) -> dict[str, pa.DataType]:
         return {"_value": self.dtype, "_ts": pa.int64()}
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [
-            from_objects([stamped and stamped.value for stamped in accumulators], self.dtype),
-            pa.array([stamped and stamped.timestamp for stamped in accumulators], pa.int64()),
-        ]
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        return (None, None) if accumulator is None else (accumulator.value, accumulator.timestamp)
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        values, times = (column.to_pylist() for column in columns)
-        return [
-            None if time is None else Stamped(value, time)
-            for value, time in zip(values, times, strict=True)
-        ]
+    def made_of(self, *parts: Any) -> Any:
+        value, time = parts
+        return None if time is None else Stamped(value, time)
 
 
 @attrs.frozen
-class TuplesColumn(AccumulatorColumns):
+class TuplesColumn(_PlainParts):
     """The accumulator is a tuple of tuples, whose items have these names and types."""
 
     fields: Mapping[str, pa.DataType]
@@ -166,25 +171,19 @@ class TuplesColumn(AccumulatorColumns):
     def types(self) -> dict[str, pa.DataType]:
         return {"": pa.list_(pa.struct(list(self.fields.items())))}
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        rows = [
-            [dict(zip(self.fields, items, strict=True)) for items in accumulator]
-            for accumulator in accumulators
-        ]
-        return [from_objects(rows, self.types()[""])]
+    def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
+        return ([dict(zip(self.fields, items, strict=True)) for items in accumulator],)
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return [
-            tuple(tuple(row[name] for name in self.fields) for row in rows)
-            for rows in columns[0].to_pylist()
-        ]
+    def made_of(self, *parts: Any) -> Any:
+        return tuple(tuple(row[name] for name in self.fields) for row in parts[0])
 
 
 @attrs.frozen
-class CheckedColumn(AccumulatorColumns):
+class CheckedColumn(PlainColumn):
     """The accumulator is what its user says: a value of a type that was declared for it.
 
     Args:
+        name: That of the aggregate.
         dtype: The declared type.
         declared: The same as its user wrote it.
     """
@@ -192,9 +191,6 @@ class CheckedColumn(AccumulatorColumns):
     name: str
     dtype: pa.DataType
     declared: str
-
-    def types(self) -> dict[str, pa.DataType]:
-        return {"": self.dtype}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         # All at once: it is faster, and nearly always right.
@@ -222,9 +218,6 @@ class CheckedColumn(AccumulatorColumns):
                 "list for an array, a dict for a struct), or leave the accumulator's type out to "
                 "have it pickled"
             )
-
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return columns[0].to_pylist()  # type: ignore[no-any-return]
 
 
 def converted(value: Any, dtype: pa.DataType, subject: str, declared: str) -> Any:
@@ -295,10 +288,22 @@ class PickledColumn(AccumulatorColumns):
         return {"_pickled": pa.binary()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array(list(map(_pickled, accumulators)), pa.binary())]
+        return [pa.array(self.dumps(accumulators), pa.binary())]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return [cloudpickle.loads(blob) for blob in columns[0].to_pylist()]
+        return list(map(self.loads, columns[0].to_pylist()))
+
+    def dumps(self, accumulators: Sequence[Any]) -> list[bytes]:
+        """The accumulators as bytes, each for itself.
+
+        Raises:
+            CombineError: One cannot be pickled.
+        """
+        return list(map(_pickled, accumulators))
+
+    def loads(self, blob: bytes) -> Any:
+        """The accumulator in these bytes."""
+        return pickle.loads(blob)
 
 
 def _pickled(accumulator: Any) -> bytes:

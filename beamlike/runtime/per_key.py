@@ -226,9 +226,5 @@ class _SavedColumn(PickledColumn):
     All of it is plain values, for which plain pickles do.
     """
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [
-            pa.array(
-                [pickle.dumps(accumulator, protocol=5) for accumulator in accumulators], pa.binary()
-            )
-        ]
+    def dumps(self, accumulators: Sequence[Any]) -> list[bytes]:
+        return [pickle.dumps(accumulator, protocol=5) for accumulator in accumulators]

@@ -126,11 +126,11 @@ class _OverWire(PickledColumn):
     wire: Wire
     checks: bool = False
 
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array(self.wire.blobs_of(accumulators, checks=self.checks), pa.binary())]
+    def dumps(self, accumulators: Sequence[Any]) -> list[bytes]:
+        return self.wire.blobs_of(accumulators, checks=self.checks)
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
+    def loads(self, blob: bytes) -> Any:
+        return self.wire.loads(blob)
 
 
 @attrs.frozen
