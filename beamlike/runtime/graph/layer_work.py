@@ -42,6 +42,7 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
+from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
@@ -68,13 +69,16 @@ class Placed:
 
 
 @attrs.frozen(slots=False)
-class Layer:
-    """What the shards of a layer do, wherever their state is stored.
+class Layer(Work):
+    """What the shards of a layer do. The state of each node is under its number.
 
     Args:
         spread: The graph, and how it is spread.
         layer: The number of the layer.
     """
+
+    columns: ClassVar = ("blob",)
+    host_says: ClassVar[HostSays] = "never"
 
     spread: Spread
     layer: int
@@ -124,7 +128,16 @@ class Layer:
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))
 
-    def step(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
+    def step(
+        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
+    ) -> list[tuple[Any, ...]]:
+        of_nodes = {node: stores(node) for node in self.stateful_nodes}
+        shard = number_of_shard(group, self.spread.shards)
+        received, clock = Mail.opened(blobs, self.stateful_nodes), report.clock
+        left = self._stepped(shard, received, of_nodes, self.layers.resolution.from_ms(clock))
+        return [(blob,) for blob in self.layers.sent(left, shard)]
+
+    def _stepped(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
         """Take one shard through a micro-batch.
 
         Args:
@@ -178,16 +191,7 @@ class Layer:
                 report.traces.append(traced)
         return after
 
-    def stepped(
-        self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
-    ) -> list[bytes]:
-        """A step of the layer, from batches to batches."""
-        return self.layers.sent(
-            self.step(shard, Mail.opened(blobs, self.stateful_nodes), stores, clock), shard
-        )
-
-    def teardown(self) -> None:
-        """Let what the functions of this copy have made come to its end."""
+    def close(self) -> None:
         for placed in self._stages.values():
             placed.stage.worker.teardown()
 
@@ -234,28 +238,3 @@ def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUp
                 yield SourceProgress(origin, update.watermark)
             else:
                 yield attrs.evolve(update, input=origin)
-
-
-class LayerWork(Work):
-    """The shards of a layer. The state of each node is under its number.
-
-    Args:
-        layer: What they do.
-    """
-
-    columns = ("blob",)
-    host_says: ClassVar[HostSays] = "never"
-
-    def __init__(self, layer: Layer) -> None:
-        self._layer, self._ids = layer, layer.spread.ids
-
-    def step(
-        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
-    ) -> list[tuple[Any, ...]]:
-        of_nodes = {node: stores(node) for node in self._layer.stateful_nodes}
-        shard = self._ids.index(group)
-        clock = self._layer.layers.resolution.from_ms(report.clock)
-        return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
-
-    def close(self) -> None:
-        self._layer.teardown()

@@ -7,6 +7,7 @@ layers forget everything but their stores between micro-batches.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import Store
+from beamlike.runtime.work import HostReport
 
 
 class _Store(Store):
@@ -42,7 +44,7 @@ class _Store(Store):
             self.blobs[number] = blob
 
 
-_SPARKS_CLOCK: Final = 1_900_000_000_000
+_SPARK_SAYS: Final = HostReport((), 1_900_000_000_000)
 """Processing time (ms) where no script says one."""
 
 
@@ -140,7 +142,12 @@ def _stepped(
     shards: int,
 ) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):
-        own = {stage: stores[layer.layer, shard, stage] for stage in layer.stages}
-        yield layer.stepped(
-            shard, (blob for to, blob, _ in sent if to == group), own, _SPARKS_CLOCK
-        )
+        store_of = partial(_store_of, stores, layer.layer, shard)
+        blobs = (blob for to, blob, _ in sent if to == group)
+        yield [blob for (blob,) in layer.step(group, store_of, blobs, _SPARK_SAYS)]
+
+
+def _store_of(
+    stores: dict[tuple[int, int, int], _Store], layer: int, shard: int, node: int
+) -> _Store:
+    return stores[layer, shard, node]
