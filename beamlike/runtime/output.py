@@ -76,11 +76,12 @@ class _Row:
 
 
 class OutputTable:
-    """Builds the output rows of one plan from effects, one by one."""
+    """Builds the output rows of one plan: of effects, one by one, or of the columns of a step."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._tick, self.types = plan.resolution.micros, time_types(plan.wall_clock)
+        self._renders_changes = plan.retracts and plan.render != "retractions"
         self._extra: dict[str, pa.DataType] = {}
         if plan.retracts:
             self._extra = {
@@ -105,20 +106,12 @@ class OutputTable:
         """The columns that users see."""
         return [name for name in self.schema.names if name != MARKS]
 
-    def build(
-        self, effects: Sequence[KeyedEffect], report: tuple[int, int] | None = None
-    ) -> pa.Table:
+    def build(self, effects: Sequence[KeyedEffect]) -> pa.Table:
         """One row for each pane and each drop, in their order.
 
         Rendered as changes of a table, the panes of a key become its changes, and its drops follow.
         """
         rows = list(self._rows(effects))
-        if report is not None:
-            shard, watermark = report
-            nothing = (None,) * len(self.plan.keys)
-            reached = watermark * self.plan.tick_of_rows
-            report_marks = {"kind": REPORT, "shard": shard, "watermark": reached}
-            rows.append(_Row(nothing, None, report_marks))
         panes = [row.pane for row in rows]
         columns: list[Any] = [
             [row.key[index] for row in rows] for index in range(len(self.plan.keys))
@@ -138,7 +131,7 @@ class OutputTable:
         return table_of(columns, self.schema)
 
     def _rows(self, effects: Sequence[KeyedEffect]) -> Iterator[_Row]:
-        if not self._extra or self.plan.render == "retractions":
+        if not self._renders_changes:
             for key, effect in effects:
                 if isinstance(effect, Pane):
                     yield _Row(key, effect.window, self._marks(effect), effect)
@@ -200,7 +193,7 @@ class OutputTable:
             "error": None if drop.error is None else safe_text(drop.error, 2 * LONGEST),
             "element": write_row(shown),
         }
-        return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})
+        return _Row(key, drop.window, _dropped_marks(dropped))
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.runtime.packing`."""
@@ -210,63 +203,42 @@ class OutputTable:
             | {"stage": self.plan.name, "count": 1, "timestamp": self._micros(row["ts"])}
             for row in rows
         ]
-        return self._only_dropped(dropped, keys)
+        return self._only_marks(map(_dropped_marks, dropped), keys)
 
     def dropped_before(self, dropped: Sequence[Any]) -> pa.Table:
         """Rows that a grouping before this one has dropped: they pass by."""
-        return self._only_dropped([row.as_py() for row in dropped], {})
+        return self._only_marks(_dropped_marks(row.as_py()) for row in dropped)
 
-    def _only_dropped(self, dropped: Sequence[Any], keys: Mapping[str, list[Any]]) -> pa.Table:
-        """Rows for what was dropped. The other columns are null, but for these keys."""
-        columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
-        columns |= keys
-        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": drop} for drop in dropped]
+    def report(self, shard: int, watermark: int) -> pa.Table:
+        """The row by which a shard says its output watermark to the stage after this one."""
+        reached = watermark * self.plan.tick_of_rows
+        return self._only_marks([{"kind": REPORT, "shard": shard, "watermark": reached}])
+
+    def _only_marks(
+        self, marks: Iterable[Mapping[str, Any]], keys: Mapping[str, list[Any]] | None = None
+    ) -> pa.Table:
+        """Rows of the hidden column. The others are null, but for these keys."""
+        marks = list(marks)
+        columns: dict[str, list[Any]] = {name: [None] * len(marks) for name in self.schema.names}
+        columns |= {**(keys or {}), MARKS: marks}
         return table_of([columns[name] for name in self.schema.names], self.schema)
 
+    # -- panes in columns -------------------------------------------------------------------------
 
-def _pane_row(info: PaneInfo) -> dict[str, Any]:
-    shown = (info.timing.value, info.index, info.nonspeculative_index, info.is_first, info.is_last)
-    return dict(zip(PANE.names, shown, strict=True))
-
-
-_NEVER_GROUPED: Final = pa.scalar(_pane_row(NO_FIRING), PANE)
-
-
-class ColumnOutput:
-    """Builds the output rows of one plan from the columns of a step. Drops go one by one."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.one_by_one = OutputTable(plan)
-        self._renders = plan.retracts and plan.render != "retractions"
-        self.schema = self.one_by_one.schema
-
-    def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> list[pa.Table]:
-        """One row for each pane and each drop: of each pass a table of panes and one of the others.
-
-        Args:
-            stepped: What came out of the passes.
-            report: Position and output watermark (ms) of the shard, for the next stage.
-        """
-        tables = list[pa.Table]()
-        last = len(stepped.passes) - 1
-        for index, passed in enumerate(stepped.passes):
-            tables += self._build(passed, report if index == last else None)
-        if report is not None and not stepped.passes:
-            tables.append(self.one_by_one.build([], report))
-        return tables
-
-    def _build(self, passed: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
-        effects: list[KeyedEffect] = []
-        if self._renders:
-            effects += keyed_panes(self.plan, passed)
-        elif passed.panes:
-            yield pa.concat_tables([self._panes(panes, passed.keys) for panes in passed.panes])
-        elif passed.first is not None and len(passed.first.row):
-            yield self._first(passed.first, passed)
-        effects += keyed_drops(self.plan, passed.drops, passed.arrived, passed.judged_at)
-        if effects or report is not None:
-            yield self.one_by_one.build(effects, report)
+    def build_step(self, stepped: ColumnsStepped) -> Iterator[pa.Table]:
+        """One row for each pane and each drop: of each pass a table of panes and one of the others,
+        which are rendered one by one."""
+        for passed in stepped.passes:
+            effects: list[KeyedEffect] = []
+            if self._renders_changes:
+                effects += keyed_panes(self.plan, passed)
+            elif passed.panes:
+                yield pa.concat_tables([self._panes(panes, passed.keys) for panes in passed.panes])
+            elif passed.first is not None and len(passed.first.row):
+                yield self._first(passed.first, passed)
+            effects += keyed_drops(self.plan, passed.drops, passed.arrived, passed.judged_at)
+            if effects:
+                yield self.build(effects)
 
     def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
         of_row = pa.array(panes.key)
@@ -308,7 +280,7 @@ class ColumnOutput:
         pane: pa.Array,
         extra: Sequence[pa.Array] = (),
     ) -> pa.Table:
-        tick, types = self.plan.resolution.micros, self.one_by_one.types
+        tick, types = self._tick, self.types
         times = {"ts": timestamp, "start": windows.start, "end": windows.end}
         count = len(timestamp)
         marks = pa.nulls(count, types.marks)
@@ -325,6 +297,18 @@ class ColumnOutput:
         shown = _shown_times(timestamp, tick, types.timestamp)
         arrays = [*keys, window, *values, shown, pane, *extra, marks]
         return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def _dropped_marks(dropped: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": DROPPED_ROW, "dropped": dropped}
+
+
+def _pane_row(info: PaneInfo) -> dict[str, Any]:
+    shown = (info.timing.value, info.index, info.nonspeculative_index, info.is_first, info.is_last)
+    return dict(zip(PANE.names, shown, strict=True))
+
+
+_NEVER_GROUPED: Final = pa.scalar(_pane_row(NO_FIRING), PANE)
 
 
 def keyed_panes(plan: Plan, passed: Pass) -> list[KeyedEffect]:

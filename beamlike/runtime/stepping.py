@@ -23,7 +23,7 @@ from beamlike.runtime.column_shard import ColumnShard, ShardInPasses
 from beamlike.runtime.first_shard import FirstShard
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
-from beamlike.runtime.output import ColumnOutput, keyed_merges
+from beamlike.runtime.output import OutputTable, keyed_merges
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.store.blobs import explaining_overflow, in_blobs, is_arrow_overflow
@@ -58,7 +58,7 @@ class Stepper:
 
     def __init__(self, plan: Plan, column_shard: ShardInPasses | None) -> None:
         self.plan = plan
-        self.column_shard, self._output = column_shard, ColumnOutput(plan)
+        self.column_shard, self._output = column_shard, OutputTable(plan)
         self._logged = set[Hashable]()
         self._recorder = StateRecorder(plan, plan.record) if plan.record else None
         self._passes = 1
@@ -96,8 +96,7 @@ class Stepper:
             column_shard: ShardInPasses, transaction: Store, index: Index, passes: int
         ) -> _Out:
             stepped = column_shard.step(transaction, batch, passes, index)
-            report = self._report(shard, stepped.status.output_watermark)
-            built = self._output.build(stepped, report)
+            built = self._output.build_step(stepped)
             tables = [blob for table in built for blob in in_blobs(table)]
             if logs_all():
                 self._log(keyed_merges(self.plan, stepped))
@@ -105,11 +104,7 @@ class Stepper:
 
         def by_key(reference_shard: Shard, transaction: Store, index: Index) -> _Out:
             out = reference_shard.step(transaction, batch, index)
-            report = self._report(shard, out.status.output_watermark)
-            tables = []
-            if out.effects or report is not None:
-                rows = self._output.one_by_one.build(out.effects, report)
-                tables = [*in_blobs(rows)]
+            tables = [*in_blobs(self._output.build(out.effects))] if out.effects else []
             if logs_all():
                 self._log(out.merges)
             return tables, out.status
@@ -119,6 +114,8 @@ class Stepper:
             record = self._recorder.watch(store, index, batch)
         with explaining_overflow(self.plan, shard, lambda: [*batch.tables, *self._saved(store)]):
             tables, status = self.attempt(store, index, by_columns, by_key)
+        if self.plan.reports and shard is not None:
+            tables.append(self._output.report(shard, status.output_watermark))
         if record is not None:
             record()
         return tables, status
@@ -184,11 +181,6 @@ class Stepper:
         names = list(self.plan.keys)
         named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
         log_merges(self.plan.name, named, self.plan.resolution)
-
-    def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
-        if not self.plan.reports or shard is None:
-            return None
-        return shard, output_watermark
 
 
 @attrs.frozen
