@@ -75,69 +75,52 @@ def jump_over(
     return None
 
 
-def held_jump(
-    source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
+def jump_of(
+    plan: Plan, clocks: Clocks | None, delivered: Iterable[Delivered], status: ShardStatus
 ) -> Jump | None:
-    """The jump that a ``max_jump`` has kept the watermark of a source from, if any.
+    """The jump that the watermark of a stage has done, or was kept from, because of these rows.
+
+    Where another input holds it back, the stage has not jumped with its source.
 
     Args:
-        source: Of which source.
-        delivered: The rows of one micro-batch.
-        reached: Its greatest event time after them (ms), as far as it is believed.
-        clock: Processing time (ms).
+        plan: What the stage does.
+        clocks: Those of its inputs; None: the only one has the host's watermark.
+        delivered: The rows of its inputs in this micro-batch, by the positions of these.
+        status: The status of a shard after it.
     """
+    wait, now = plan.longest_wait, status.clock
+    of_source: dict[int, list[Delivered]] = {}
+    for rows in delivered:
+        of_source.setdefault(rows.source, []).append(rows)
+    for place, source_rows in of_source.items():
+        source = plan.source if clocks is None else clocks.inputs[place]
+        if not isinstance(source, SourceClock):
+            continue
+        if clocks is None:  # the host's watermark is that of the next micro-batch
+            known: int | None = status.watermark + source.delay
+            has_begun = status.watermark > source.resolution.earliest
+        else:
+            reached = status.reached[place]
+            held = None if reached is None else _held_jump(source, source_rows, reached, now)
+            if held is not None:
+                return held
+            known = status.known[place] if status.known else None
+            has_begun = known is not None and known > source.resolution.earliest
+        if known is not None and has_begun and wait is not None:
+            jump = jump_over(source, source_rows, known, now, wait)
+            if jump is not None and (clocks is None or jump.after == status.watermark):
+                return jump
+    return None
+
+
+def _held_jump(
+    source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
+) -> Jump | None:
+    """The jump that a ``max_jump`` has kept the watermark of a source from: after these rows its
+    greatest event time (ms) is ``reached``, as far as it is believed."""
     last = max(delivered, key=lambda rows: rows.stretches[-1][-1])
     greatest = believed(last.stretches[-1][-1], source, clock)
     if source.max_jump is None or greatest <= reached:
         return None
     before, after = source.trailing(reached), source.trailing(greatest)
     return Jump(before, after, last.last, source.resolution, held=True)
-
-
-def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:
-    """The jump of a stage, if these rows make its watermark do one.
-
-    Args:
-        rows: Those that its sources delivered in this micro-batch.
-        status: The status of a shard after it.
-    """
-    wait = plan.longest_wait
-    if plan.clocks is not None:
-        return jump_of_stage(plan.clocks, rows, status, wait)
-    if plan.source is None or wait is None or not rows:
-        return None
-    if status.watermark == plan.source.resolution.earliest:
-        return None
-    # Spark's watermark is that of the next micro-batch.
-    return jump_over(plan.source, rows, status.watermark + plan.source.delay, status.clock, wait)
-
-
-def jump_of_stage(
-    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int | None
-) -> Jump | None:
-    """The jump that the watermark of a stage has done whose inputs have clocks of their own.
-
-    Or was kept from. Where another input holds it back, the stage has not jumped with its source.
-
-    Args:
-        clocks: Those of the inputs.
-        rows: See `jump_of`.
-        status: See there.
-        wait: See `WindowingStrategy.longest_wait`.
-    """
-    of_source: dict[int, list[Delivered]] = {}
-    for row in rows:
-        of_source.setdefault(row.source, []).append(row)
-    for place, source_rows in of_source.items():
-        source = clocks.inputs[place]
-        known = status.known[place] if status.known else None
-        if not isinstance(source, SourceClock):
-            continue
-        reached = status.reached[place]
-        if reached is not None and (held := held_jump(source, source_rows, reached, status.clock)):
-            return held
-        if known is not None and known > source.resolution.earliest and wait is not None:
-            jump = jump_over(source, source_rows, known, status.clock, wait)
-            if jump is not None and jump.after == status.watermark:
-                return jump
-    return None

@@ -213,7 +213,7 @@ class ShardWork(PlanWork):
         shard = plan.shard_ids.index(group)
         out, status = stepper.step(store, batch, shard)
         tables = [*arrived.finished, *out]
-        jump = jump_of(plan, arrived.delivered, status)
+        jump = jump_of(plan, plan.clocks, arrived.delivered, status)
         if shard == 0:  # the others see the same
             log_silent(plan.name, status.silent)
         if logs_drops():

@@ -18,11 +18,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.graph import (
     GroupNode,
-    Node,
-    SideInputNode,
-    StatefulParDoNode,
 )
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
@@ -34,7 +30,7 @@ from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
-from beamlike.runtime.jumps import Jump, jump_of_stage
+from beamlike.runtime.jumps import jump_of
 from beamlike.runtime.logs import (
     log_effects,
     log_jump,
@@ -43,8 +39,8 @@ from beamlike.runtime.logs import (
     logs_drops,
 )
 from beamlike.runtime.plan import number_of_shard
+from beamlike.runtime.progress import Delivered
 from beamlike.runtime.store.blobs import explaining_overflow
-from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
 from beamlike.runtime.work import HostReport, HostSays, Stores, Work
@@ -168,7 +164,10 @@ class Layer(Work):
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
                 stepped = stage.step(stores[number], ShardInput(tables, updates, now))
-            jump = self._jump(number, placed, received, stepped.status) if shard == 0 else None
+            jump = None
+            if shard == 0:  # the others see the same
+                delivered = _delivered(placed, received.delivered)
+                jump = jump_of(stage.plan, placed.clocks, delivered, stepped.status)
             if jump is not None:
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
@@ -199,13 +198,6 @@ class Layer(Work):
         # Derived values stay behind: workers derive them again.
         return {"spread": self.spread, "layer": self.layer}
 
-    def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
-        """The jump of a node's watermark, if rows of its sources made it do one."""
-        wait = _windowing(self.layers.nodes[node]).longest_wait
-        stage_rows = (row for row in received.delivered if row.source in placed.origins)
-        rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in stage_rows]
-        return jump_of_stage(placed.clocks, rows, status, wait)
-
 
 def _log(name: str, stepped: StageStepped) -> None:
     if logs_all():
@@ -214,18 +206,11 @@ def _log(name: str, stepped: StageStepped) -> None:
         log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
 
 
-def _windowing(node: Node) -> WindowingStrategy:
-    """By which a node judges what is too late."""
-    match node:
-        case GroupNode():
-            return node.strategy
-        case SideInputNode():
-            return node.main
-        case StatefulParDoNode():
-            return node.windowing
-        case MachineNode():
-            return WindowingStrategy.unwindowed()
-    raise AssertionError(f"{node.label!r} has no machine")
+def _delivered(placed: Placed, delivered: Iterable[Delivered]) -> Iterator[Delivered]:
+    """Those rows that its origins delivered, by the positions of these."""
+    for rows in delivered:
+        if rows.source in placed.origins:
+            yield attrs.evolve(rows, source=placed.origins.index(rows.source))
 
 
 def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUpdate]:

@@ -172,13 +172,12 @@ def plan_of(
         held: Where values without a declared type are read from; None: from their column.
     """
     unit = node.resolution
-    strategy, parts = WindowingStrategy.unwindowed().in_resolution(unit), list[Part]()
+    strategy, parts = _windowing(node).in_resolution(unit), list[Part]()
     values = pa.binary() if held is None else HeldValues.positions
     read: Read = partial(read_values, wire=wire) if held is None else held.read
     untyped = _OverWire(wire, checks=held is not None)
     typed: AccumulatorColumns | None = None
     if isinstance(node, GroupNode):
-        strategy = node.strategy
         part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
             dtype = ARROW[node.value_type]
@@ -206,6 +205,18 @@ def plan_of(
         custom_operation=NodeOperation(machine, node, read, untyped, typed),
         max_failures=share,
     )
+
+
+def _windowing(node: Node) -> WindowingStrategy:
+    """By which a node judges what is too late."""
+    match node:
+        case GroupNode():
+            return node.strategy
+        case SideInputNode():
+            return node.main
+        case StatefulParDoNode():
+            return node.windowing
+    return WindowingStrategy.unwindowed()
 
 
 @attrs.frozen
