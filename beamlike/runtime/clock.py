@@ -121,3 +121,7 @@ class ShardInput:
     tables: Sequence[pa.Table]
     updates: Sequence[WatermarkUpdate]
     clock: int
+
+    def moves(self, clocks: Clock, plan: Plan) -> tuple[Clock, Clock]:
+        """The clocks as the micro-batch begins, and as it ends; before it they stood there."""
+        return clocks.begin(self.updates), clocks.after(plan, self.updates, self.clock)

@@ -125,8 +125,7 @@ class ShardInPasses(ABC):
             UnsupportedError: A pass has more than fits in one piece.
         """
         index = index or Index.load(self.plan, store)
-        arrivals, judged_at = batch.tables, index.clocks.begin(batch.updates).watermark
-        to = index.clocks.after(self.plan, batch.updates, batch.clock)
+        arrivals, (begin, to) = batch.tables, batch.moves(index.clocks, self.plan)
         touched = bool(arrivals) or bool(index.due(to))
         passed = list[Pass]()
         if touched:
@@ -140,7 +139,7 @@ class ShardInPasses(ABC):
                 part, places, tables = _rows_of_pass(rows, arrivals, number, passes)
                 # Those without carried windows lack the columns of these.
                 arrived = one_chunk(tables) if tables else None
-                outcome, written = self._pass(part, arrived, index, judged_at, to)
+                outcome, written = self._pass(part, arrived, index, begin.watermark, to)
                 passed.append(outcome)
                 gone.append(written.gone if places is None else places[written.gone])
                 new.append(written.new)
@@ -152,10 +151,7 @@ class ShardInPasses(ABC):
             rows_given = sum(table.num_rows for table in arrivals)
             counts = (rows_given, emitted, (), self.plan.max_failures, self.plan.name)
             index.failing = index.failing.after(*counts)
-        if touched or to != index.clocks:
-            index.move(to, self.plan.clocks)
-            store.write_index(index.dump(self.plan))
-        return ColumnsStepped(passed, index.status)
+        return ColumnsStepped(passed, index.end_step(self.plan, store, to, changed=touched))
 
     def _read(self, pages: Pages) -> SavedRows:
         """The rows of a shard."""

@@ -35,13 +35,10 @@ class FanoutWork(PlanWork):
     def _stepped(
         self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
-        unit = self.plan.resolution
-        (of_host, clock), saved = report.in_ticks(unit), store.read_index()
+        unit, saved = self.plan.resolution, store.read_index()
         before = Clock(unit.earliest) if saved is None else Clock.saved(json.loads(saved), unit)
-        updates = (*arrived.updates, *of_host)
-        before = before.begin(updates)
-        passed = self._passed_on(group, arrived, before.watermark)
-        after = before.after(self.plan, updates, clock)
+        begin, after = report.with_arrived(arrived, unit).moves(before, self.plan)
+        passed = self._passed_on(group, arrived, begin.watermark)
         store.write_index(json.dumps(after.to_save(unit)).encode())
         return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]
 

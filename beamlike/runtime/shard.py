@@ -97,8 +97,7 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = index or Index.load(self.plan, store)
-        begin = index.clocks.begin(batch.updates)
-        to = index.clocks.after(self.plan, batch.updates, batch.clock)
+        begin, to = batch.moves(index.clocks, self.plan)
         bundles = self._bundles(batch.tables)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
@@ -113,10 +112,8 @@ class Shard:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
             effects = self._judged(effects, bundles, index)
-        if touched or to != index.clocks:
-            index.move(to, self.plan.clocks)
-            store.write_index(index.dump(self.plan))
-        return Stepped(effects, merges, index.status)
+        status = index.end_step(self.plan, store, to, changed=bool(touched))
+        return Stepped(effects, merges, status)
 
     def _step_buckets(
         self,

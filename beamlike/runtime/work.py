@@ -56,13 +56,14 @@ class HostReport:
     updates: Sequence[HostWatermark]
     clock: int
 
-    def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
-        """The updates and the clock in ticks."""
-        updates = [
+    def with_arrived(self, arrived: Arrived, resolution: Resolution) -> ShardInput:
+        """All that reaches a group, in the ticks of a resolution."""
+        of_host = (
             attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
             for update in self.updates
-        ]
-        return updates, resolution.from_ms(self.clock)
+        )
+        updates = (*arrived.updates, *of_host)
+        return ShardInput(arrived.tables, updates, resolution.from_ms(self.clock))
 
 
 class Work(ABC):
@@ -208,8 +209,7 @@ class ShardWork(PlanWork):
     def _stepped_by(
         self, stepper: Stepper, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
-        plan, (of_host, clock) = stepper.plan, report.in_ticks(stepper.plan.resolution)
-        batch = ShardInput(arrived.tables, (*arrived.updates, *of_host), clock)
+        plan, batch = stepper.plan, report.with_arrived(arrived, stepper.plan.resolution)
         shard = plan.shard_ids.index(group)
         out, status = stepper.step(store, batch, shard)
         tables = [*arrived.finished, *out]

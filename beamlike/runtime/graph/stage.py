@@ -323,8 +323,8 @@ class Stage:
         plan = self.plan
         late = list[tuple[tuple[Any, ...], Drop]]()
         if len(batch.tables) > 1:  # one table has one form
-            judged_at = index.clocks.begin(batch.updates).watermark
-            together = combine_the_rest(lambda: self._lifter, batch.tables, judged_at)
+            begin, _ = batch.moves(index.clocks, plan)
+            together = combine_the_rest(lambda: self._lifter, batch.tables, begin.watermark)
             batch, late = attrs.evolve(batch, tables=together[0]), together[1]
         stepped = columns.step(store, batch, passes, index)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()

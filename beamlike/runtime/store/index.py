@@ -182,13 +182,21 @@ class Index:
                 column[:] = plan.resolution.earliest
         return index
 
-    def move(self, to: Clock, clocks: Clocks | None) -> None:
-        """The clocks at the end of a step.
+    def end_step(self, plan: Plan, store: Store, to: Clock, *, changed: bool) -> ShardStatus:
+        """End a step, and write this, if anything is new. The status of the shard then.
 
         Args:
-            to: Where they are.
-            clocks: The plan's.
+            plan: What the shard does.
+            store: Its state.
+            to: Where its clocks are now.
+            changed: Whether something else has changed.
         """
+        if changed or to != self.clocks:
+            self._move(to, plan.clocks)
+            store.write_index(self.dump(plan))
+        return self.status
+
+    def _move(self, to: Clock, clocks: Clocks | None) -> None:
         self.known = tuple(state.greatest for state in self.clocks.inputs)
         if clocks is not None:
             before = clocks.silent(self.clocks.inputs, self.clocks.clock)

@@ -165,8 +165,7 @@ class StateRecorder:
 
     def watch(self, store: Store, index: Index, batch: ShardInput) -> Callable[[], None]:
         """Look at a step before it is made. What is returned records it, once it is."""
-        arrivals, begin = batch.tables, index.clocks.begin(batch.updates)
-        to = index.clocks.after(self._plan, batch.updates, batch.clock)
+        arrivals, (begin, to) = batch.tables, batch.moves(index.clocks, self._plan)
         after = ShardMoment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if index.is_new else index)
