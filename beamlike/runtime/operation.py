@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from beamlike.machine.columnar.folds import from_objects
 from beamlike.model.resolution import Resolution
 from beamlike.model.stateful import StatefulFn
 from beamlike.runtime.accumulator_columns import AccumulatorColumns
@@ -59,9 +60,20 @@ class Operation(ABC):
         raise NotImplementedError
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
-        """The values of panes as columns; where there is no pane the value is None. Not of a node
-        of a graph."""
-        raise NotImplementedError
+        """The values of panes as columns of `results`: tuples of these, and None where there is no
+        pane. Not of a node of a graph.
+
+        Raises:
+            OutgrownError: A value does not fit its type.
+        """
+        return [
+            from_objects(
+                [None if value is None else value[index] for value in values],
+                dtype,
+                f"aggregate {name!r}",
+            )
+            for index, (name, dtype) in enumerate(self.results.items())
+        ]
 
 
 def types_in_words(types: Mapping[str, pa.DataType]) -> str:

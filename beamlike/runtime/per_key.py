@@ -199,12 +199,6 @@ class PerKeyOperation(Operation):
         row, _ = value
         return scalars(self.columns, row)
 
-    def show(self, values: Sequence[Any]) -> list[pa.Array]:
-        return [
-            pa.array([None if row is None else row[index] for row in values], result)
-            for index, result in enumerate(self.results.values())
-        ]
-
 
 def _info(pane: Mapping[str, Any] | None) -> PaneInfo:
     """The pane of a grouping before, as its column shows it."""

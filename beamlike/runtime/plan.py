@@ -10,7 +10,6 @@ import attrs
 import pyarrow as pa
 
 from beamlike.machine.clocks import Clocks
-from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
@@ -96,9 +95,6 @@ class Aggregation(Operation):
     def why_key_by_key(self) -> str | None:
         return None
 
-    def in_resolution(self, resolution: Resolution) -> "Aggregation":
-        return attrs.evolve(self, strategy=self.strategy.in_resolution(resolution))
-
     @property
     def state_identity(self) -> Mapping[str, str]:
         return {
@@ -120,17 +116,6 @@ class Aggregation(Operation):
 
     def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         return scalars(self.values, value)
-
-    def show(self, values: Sequence[Any]) -> list[pa.Array]:
-        return [
-            from_objects(
-                [value and value[index] for value in values],
-                part.result,
-                f"aggregate {part.name!r}",
-            )
-            for index, part in enumerate(self.parts)
-            if part.shown
-        ]
 
 
 @attrs.frozen
