@@ -143,7 +143,6 @@ class ShardInPasses(ABC):
                 passed.append(outcome)
                 gone.append(written.gone if places is None else places[written.gone])
                 new.append(written.new)
-                index.merges += 0 if outcome.merges is None else outcome.merges.merged_away
             pages.replace(rows, np.concatenate(gone), concat(new))
             index.contents = pages.contents
         if index.failing != Failing():
@@ -151,7 +150,8 @@ class ShardInPasses(ABC):
             rows_given = sum(table.num_rows for table in arrivals)
             counts = (rows_given, emitted, (), self.plan.max_failures, self.plan.name)
             index.failing = index.failing.after(*counts)
-        return ColumnsStepped(passed, index.end_step(self.plan, store, to, changed=touched))
+        merges = sum(step.merges.merged_away for step in passed if step.merges is not None)
+        return ColumnsStepped(passed, index.end_step(self.plan, store, to, merges, changed=touched))
 
     def _read(self, pages: Pages) -> SavedRows:
         """The rows of a shard."""

@@ -110,9 +110,9 @@ class Shard:
                 effects += [(key, effect) for effect in out]
         elif touched:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
-            index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
             effects = self._judged(effects, bundles, index)
-        status = index.end_step(self.plan, store, to, changed=bool(touched))
+        merged_away = sum(len(merged.sources) - 1 for _, merged in merges)
+        status = index.end_step(self.plan, store, to, merged_away, changed=bool(touched))
         return Stepped(effects, merges, status)
 
     def _step_buckets(

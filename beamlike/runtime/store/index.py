@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock, next_output_watermark
 from beamlike.model.resolution import Resolution
@@ -100,16 +99,8 @@ class Index:
                            until now; None: in no step yet
     ``failing``            calls of the user's functions since   when they have been judged
                            one failed, see `Failing`
-    ``merges``             not at all: windows that became part  with the step
-                           of another in the step that is made
-    ``known``              not at all: the greatest event time   with the step
-                           of each input before the step, ms
-    ``silent``             not at all: parts of inputs that      with the step
-                           became idle in the step
     ``is_new``             not at all: whether nothing was       with the step
                            saved before the step
-    ``output_before``      not at all: the output watermark      with the step
-                           before the step, ms
     =====================  ====================================  ===============================
     """
 
@@ -123,15 +114,7 @@ class Index:
     key_clock_digests: Any = attrs.field(kw_only=True)
     key_clock: SourceClock | None = attrs.field(default=None, kw_only=True)
     failing: Failing = attrs.field(default=Failing(), kw_only=True)
-    merges: int = attrs.field(default=0, kw_only=True)
-    known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
-    silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     is_new: bool = attrs.field(default=False, kw_only=True)
-    output_before: int = attrs.field(init=False)
-
-    @output_before.default
-    def _output_of_last_step(self) -> int:
-        return self.output
 
     @classmethod
     def load(cls, plan: Plan, store: Store) -> "Index":
@@ -182,45 +165,42 @@ class Index:
                 column[:] = plan.resolution.earliest
         return index
 
-    def end_step(self, plan: Plan, store: Store, to: Clock, *, changed: bool) -> ShardStatus:
+    def end_step(
+        self, plan: Plan, store: Store, to: Clock, merges: int = 0, *, changed: bool
+    ) -> ShardStatus:
         """End a step, and write this, if anything is new. The status of the shard then.
 
         Args:
             plan: What the shard does.
             store: Its state.
             to: Where its clocks are now.
-            changed: Whether something else has changed.
+            merges: Windows that became part of another.
+            changed: Whether something besides the clocks has changed.
         """
-        if changed or to != self.clocks:
-            self._move(to, plan.clocks)
+        before, output_before = self.clocks, self.output
+        known: tuple[int | None, ...] = ()
+        silent = frozenset[tuple[int, str]]()
+        if changed or to != before:
+            known = tuple(state.greatest for state in before.inputs)
+            if plan.clocks is not None:
+                silent = plan.clocks.silent(to.inputs, to.clock)
+                silent -= plan.clocks.silent(before.inputs, before.clock)
+            self.clocks = to
+            self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
             store.write_index(self.dump(plan))
-        return self.status
-
-    def _move(self, to: Clock, clocks: Clocks | None) -> None:
-        self.known = tuple(state.greatest for state in self.clocks.inputs)
-        if clocks is not None:
-            before = clocks.silent(self.clocks.inputs, self.clocks.clock)
-            fallen = clocks.silent(to.inputs, to.clock) - before
-            self.silent = tuple(sorted(part for _, part in fallen))
-        self.clocks = to
-        self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
-
-    @property
-    def status(self) -> ShardStatus:
-        """The status of the shard now."""
         return ShardStatus(
             self.contents.living,
-            self.clocks.watermark,
-            self.merges,
+            to.watermark,
+            merges,
             _least(self.deadline),
             _least(self.clock_deadline),
-            self.clocks.clock,
-            self.known,
-            tuple(state.greatest for state in self.clocks.inputs),
-            self.silent,
-            self.clocks.side_at,
+            to.clock,
+            known,
+            tuple(state.greatest for state in to.inputs),
+            tuple(sorted(part for _, part in silent)),
+            to.side_at,
             self.output,
-            self.output_before,
+            output_before,
         )
 
     def forget_deadlines(self) -> None:
