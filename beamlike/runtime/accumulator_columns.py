@@ -68,7 +68,7 @@ class PlainColumn(AccumulatorColumns):
         return columns[0].to_pylist()  # type: ignore[no-any-return]
 
 
-class _PlainParts(AccumulatorColumns):
+class PlainParts(AccumulatorColumns):
     """The accumulator is made of plain values, one for each column."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class _PlainParts(AccumulatorColumns):
         """The values of an accumulator."""
 
     @abstractmethod
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         """The accumulator that has these values."""
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
@@ -87,11 +87,12 @@ class _PlainParts(AccumulatorColumns):
         ]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return list(map(self.made_of, *(column.to_pylist() for column in columns)))
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return list(map(self.made_of, rows))
 
 
 @attrs.frozen
-class ListColumn(_PlainParts):
+class ListColumn(PlainParts):
     """The accumulator is a tuple of plain values."""
 
     dtype: pa.DataType
@@ -102,12 +103,12 @@ class ListColumn(_PlainParts):
     def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
         return (list(accumulator),)
 
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         return tuple(parts[0])
 
 
 @attrs.frozen
-class MeanColumns(_PlainParts):
+class MeanColumns(PlainParts):
     """The accumulator is a sum and a count.
 
     Args:
@@ -125,12 +126,12 @@ class MeanColumns(_PlainParts):
             return float(total), count
         return Decimal(total) if pa.types.is_decimal(self.total) else total, count
 
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         return parts
 
 
 @attrs.frozen
-class ExactColumns(_PlainParts):
+class ExactColumns(PlainParts):
     """The accumulator is an exact sum of floats, see `beamlike.model.combine.corrected`."""
 
     def types(self) -> dict[str, pa.DataType]:
@@ -140,13 +141,13 @@ class ExactColumns(_PlainParts):
         total, *counts = accumulator
         return total.to_bytes(total.bit_length() // 8 + 1, "little", signed=True), counts
 
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         total, counts = parts
         return int.from_bytes(total, "little", signed=True), *counts
 
 
 @attrs.frozen
-class StampedColumns(_PlainParts):
+class StampedColumns(PlainParts):
     """The accumulator is a value with its event time (ms), or None: no time."""
 
     dtype: pa.DataType
@@ -157,13 +158,13 @@ class StampedColumns(_PlainParts):
     def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
         return (None, None) if accumulator is None else (accumulator.value, accumulator.timestamp)
 
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         value, time = parts
         return None if time is None else Stamped(value, time)
 
 
 @attrs.frozen
-class TuplesColumn(_PlainParts):
+class TuplesColumn(PlainParts):
     """The accumulator is a tuple of tuples, whose items have these names and types."""
 
     fields: Mapping[str, pa.DataType]
@@ -174,7 +175,7 @@ class TuplesColumn(_PlainParts):
     def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
         return ([dict(zip(self.fields, items, strict=True)) for items in accumulator],)
 
-    def made_of(self, *parts: Any) -> Any:
+    def made_of(self, parts: tuple[Any, ...]) -> Any:
         return tuple(tuple(row[name] for name in self.fields) for row in parts[0])
 
 

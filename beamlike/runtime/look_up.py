@@ -17,7 +17,7 @@ from beamlike.model.resolution import Resolution, Span, converted
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds, window_of
-from beamlike.runtime.accumulator_columns import AccumulatorColumns
+from beamlike.runtime.accumulator_columns import AccumulatorColumns, PlainParts
 from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.operation import Operation, types_in_words
 
@@ -154,7 +154,7 @@ class LookUp(Operation):
 
 
 @attrs.frozen
-class _SideWindowColumns(AccumulatorColumns):
+class _SideWindowColumns(PlainParts):
     """What is remembered of a side window.
 
     ===========  ====================  =====================================================
@@ -180,16 +180,9 @@ class _SideWindowColumns(AccumulatorColumns):
             "waiting": pa.list_(waiting),
         }
 
-    def encode(self, accumulators: Sequence[SideWindow]) -> list[pa.Array]:
-        contents = [
-            None if accumulator.content is None else list(accumulator.content)
-            for accumulator in accumulators
-        ]
-        waiting = [
-            [self._row(element) for element in accumulator.waiting] for accumulator in accumulators
-        ]
-        types = self.types()
-        return [pa.array(contents, types["content"]), pa.array(waiting, types["waiting"])]
+    def parts_of(self, accumulator: SideWindow) -> tuple[Any, ...]:
+        content = accumulator.content
+        return None if content is None else list(content), [*map(self._row, accumulator.waiting)]
 
     def _row(self, element: Element) -> dict[str, Any]:
         assert element.window is not None, "an element that waits has its main window"
@@ -197,14 +190,11 @@ class _SideWindowColumns(AccumulatorColumns):
         row = dict(zip(self.main, element.value, strict=True))
         return {"ts": element.timestamp, "start": start, "end": end, "row": row}
 
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[SideWindow]:
-        contents, waiting = (column.to_pylist() for column in columns)
-        return [
-            SideWindow(
-                content if content is None else tuple(content), tuple(map(self._element, rows))
-            )
-            for content, rows in zip(contents, waiting, strict=True)
-        ]
+    def made_of(self, parts: tuple[Any, ...]) -> SideWindow:
+        content, waiting = parts
+        return SideWindow(
+            None if content is None else tuple(content), tuple(map(self._element, waiting))
+        )
 
     def _element(self, row: dict[str, Any]) -> Element:
         value = tuple(row["row"][name] for name in self.main)
