@@ -266,7 +266,7 @@ class ColumnShard(ShardInPasses):
         """
         event, timer = deadlines
         due = rows.lives & ((event < to.watermark) | (timer < to.clock))
-        names = [f"key_{name}" for name in self.plan.keys]
+        names = list(self.plan.key_columns)
         tables = [] if arrived is None else [arrived.select(names)]
         tables.append(rows.table.select(names).filter(pa.array(due)))
         wanted = pa.concat_tables(tables, promote_options="default")  # some columns have no null

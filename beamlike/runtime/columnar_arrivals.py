@@ -79,7 +79,7 @@ def ends_in(plan: Plan, table: pa.Table, start: Ints | None) -> Bools | None:
     is_end = np.zeros(table.num_rows, np.bool_)
     if not asked.any():
         return is_end
-    columns = [table.column(f"value_{name}").filter(pa.array(asked)) for name in plan.values]
+    columns = [table.column(name).filter(pa.array(asked)) for name in plan.value_columns]
     if isinstance(read, Picked) and len(read.positions) == 1:
         is_end[asked] = _of_column(window_fn, columns[read.positions[0]])
         return is_end

@@ -284,7 +284,7 @@ def by_shard(table: pa.Table, shards: int, buckets: int) -> Iterator[tuple[int, 
 
 def elements_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Element]]:
     """The elements of a table of rows."""
-    values = [table.column(f"value_{name}").to_pylist() for name in plan.values]
+    values = [table.column(name).to_pylist() for name in plan.value_columns]
     rows = zip(*values, strict=True) if values else [()] * table.num_rows
     columns: list[Any] = [plan.operation.elements(rows), table.column("ts").to_pylist()]
     if "start" in table.column_names:
@@ -308,4 +308,4 @@ def _lifted_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Lifted]]:
 
 
 def _keys(plan: Plan, table: pa.Table) -> Sequence[Key]:
-    return key_tuples([table.column(f"key_{name}") for name in plan.keys], table.num_rows)
+    return key_tuples(list(map(table.column, plan.key_columns)), table.num_rows)

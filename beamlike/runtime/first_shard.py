@@ -54,7 +54,7 @@ class FirstShard(ShardInPasses):
         end = integers(rows.table.column("end"))
         until = self._known.known_until(rows.table.column(self._saved_as))
         deadlines = self.machine.deadlines(end, until)
-        names = [f"key_{name}" for name in self.plan.keys]
+        names = list(self.plan.key_columns)
         keys, first, drops = number_keys([], 0), None, list[Drops]()
         new, bucket = self._layout.schema.empty_table(), np.zeros(0, np.int32)
         if arrived is not None:
@@ -84,7 +84,7 @@ class FirstShard(ShardInPasses):
         self, rows: SavedRows, keys: Numbered, stays: Bools, end: Ints, until: Ints
     ) -> KnownKeys:
         """What is known of these keys, in all of their windows."""
-        names = [f"key_{name}" for name in self.plan.keys]
+        names = list(self.plan.key_columns)
         number = keys.find(rows.table.select(names).columns, len(rows.lives))
         places = np.nonzero(stays & (number != UNKNOWN))[0]
         start = integers(rows.table.column("start"))

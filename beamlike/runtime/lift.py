@@ -47,7 +47,7 @@ class Lifter:
         if choose_machine(plan).machine == "columnar":
             self._folds = [fold_of_part(part, plan.values) for part in plan.parts]
             self._columnar = ColumnarLifting(plan.strategy, self._folds)
-        fields = [(f"key_{name}", key) for name, key in plan.keys.items()]
+        fields = [*plan.key_columns.items()]
         fields += [(name, pa.int64()) for name in ("start", "end", "count", "ts")]
         fields += [("judged", pa.bool_()), ("merged", pa.bool_())]
         fields += [*plan.operation.accumulator.types().items(), ("hash", pa.int64())]
@@ -80,8 +80,7 @@ class Lifter:
     ) -> Combined:
         plan = self._plan
         arrived = one_chunk(tables)  # those without carried windows lack the columns of these
-        names = [f"key_{name}" for name in plan.keys]
-        keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
+        keys = number_keys(arrived.select([*plan.key_columns]).columns, arrived.num_rows)
         bundle: ArrivingBundle
         if is_lifted(arrived):
             bundle = LiftedBundle(lifted_arrivals_of(plan, self._folds, arrived, keys.number))

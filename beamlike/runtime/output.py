@@ -197,7 +197,8 @@ class OutputTable:
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.runtime.packing`."""
-        keys = {name: [row[f"key_{name}"] for row in rows] for name in self.plan.keys}
+        columns = zip(self.plan.keys, self.plan.key_columns, strict=True)
+        keys = {name: [row[column] for row in rows] for name, column in columns}
         dropped = [
             {name: row[name] for name in ("reason", "element")}
             | {"stage": self.plan.name, "count": 1, "timestamp": self._micros(row["ts"])}

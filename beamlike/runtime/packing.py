@@ -94,10 +94,7 @@ def packed(
         assign: Gives rows their windows here; None: they have them, or the machine assigns.
         part: Which part of the input these rows are, for the order in which they arrive.
     """
-    names = [
-        *(f"key_{name}" for name in plan.keys),
-        *(f"value_{name}" for name in plan.values),
-    ]
+    names = [*plan.key_columns, *plan.value_columns]
     updates: list[WatermarkUpdate] = []
     delivered: list[Delivered] = []
     elements = 0
@@ -161,7 +158,7 @@ def _delivered(plan: Plan, table: pa.Table, index: int) -> Iterator[Delivered]:
     gap = source.max_jump if wait is None else source.delay + wait
     if gap is not None:
         row = table.slice(pc.index(times, greatest).as_py(), 1)
-        values = (readable(row.column(f"key_{name}"))[0] for name in plan.keys)
+        values = (readable(row.column(name))[0] for name in plan.key_columns)
         last = [f"{name}={short_repr(key)}" for name, key in zip(plan.keys, values, strict=True)]
         last.append(f"at {plan.resolution.show_instant(greatest)}")
         yield delivered_by(index, times, gap, ", ".join(last)[:LONGEST_EXAMPLE])
@@ -246,7 +243,7 @@ def _assigned(
     on_error = OnFailure(plan.on_error)
     rows, starts, ends = [], [], []
     dropped: list[tuple[Key, Drop]] = []
-    columns = [table.column(f"value_{name}").to_pylist() for name in plan.values]
+    columns = [table.column(name).to_pylist() for name in plan.value_columns]
     values = zip(*columns, strict=True) if columns else [()] * table.num_rows
     elements = zip(values, elements_in(plan, table), strict=True)
     for row, (value, (key, element)) in enumerate(elements):

@@ -230,6 +230,16 @@ class Plan:
         return self.strategy.resolution
 
     @property
+    def key_columns(self) -> dict[str, pa.DataType]:
+        """The columns of the key among rows and in saved state, each after a key of the plan."""
+        return {f"key_{name}": dtype for name, dtype in self.keys.items()}
+
+    @property
+    def value_columns(self) -> list[str]:
+        """The columns of the values among rows, each after a value of the plan."""
+        return [f"value_{name}" for name in self.values]
+
+    @property
     def tick_of_rows(self) -> int:
         """How many ticks of the rows that come out make one of its own."""
         of_rows = self.resolution if self.of_rows is None else self.of_rows

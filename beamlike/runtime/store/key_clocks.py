@@ -46,7 +46,7 @@ class KeyClocks:
     """
 
     def __init__(self, plan: Plan, source: SourceClock, store: Store, index: Index) -> None:
-        keys = [pa.field(f"key_{name}", key) for name, key in plan.keys.items()]
+        keys = plan.key_columns.items()
         self._schema = pa.schema([*keys, *((name, pa.int64()) for name in CLOCK_FIELDS)])
         self._source, self._store, self._index = source, store, index
         # Up to the last step the watermarks followed as the query said then.

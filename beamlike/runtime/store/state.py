@@ -81,7 +81,7 @@ class StateLayout:
         number = pa.int64()
         numbers = ["start", "end", "output_watermark", "finished"]
         numbers += (f"t{slot}" for slot in range(len(self._slots)))
-        fields = [(f"key_{name}", key) for name, key in plan.keys.items()]
+        fields = [*plan.key_columns.items()]
         fields += ((name, number) for name in numbers)
         fields += ((name, pa.binary()) for name in self._kept_names)
         fields += [
