@@ -84,7 +84,7 @@ def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
     } | {f"state of {name}": keeps for name, keeps in custom_states.items()}
 
 
-def resolution_in(saved: Words) -> Resolution:
+def resolution_in(saved: Mapping[str, Any]) -> Resolution:
     """What the times of saved state count.
 
     Raises:

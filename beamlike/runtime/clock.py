@@ -1,7 +1,7 @@
 """Where the clocks of a shard stand, or of a group of the fanout before it, on any host."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import attrs
 import pyarrow as pa
@@ -9,9 +9,8 @@ import pyarrow as pa
 from beamlike.machine.input_clocks import HostWatermark, InputState, WatermarkUpdate
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.changes import RESOLUTION, resolution_in
 from beamlike.runtime.plan import Plan
-
-_RESOLUTION: Final = "resolution"
 
 
 @attrs.frozen
@@ -77,13 +76,12 @@ class Clock:
 
     def to_save(self, unit: Resolution) -> dict[str, Any]:
         """The clocks, which count so, as they are saved where nothing else says what they count."""
-        return self.to_json() | ({} if unit is MILLISECONDS else {_RESOLUTION: unit.word})
+        return self.to_json() | ({} if unit is MILLISECONDS else {RESOLUTION: unit.word})
 
     @classmethod
     def saved(cls, saved: Mapping[str, Any], unit: Resolution) -> Self:
         """Saved clocks, in the ticks of a query that counts so."""
-        counted = Resolution[saved.get(_RESOLUTION, MILLISECONDS.word).upper()]
-        clocks, factor = cls.from_json(saved), unit.per_ms // counted.per_ms
+        clocks, factor = cls.from_json(saved), unit.per_ms // resolution_in(saved).per_ms
         return clocks if factor == 1 else clocks.in_ticks(lambda instant: instant * factor)
 
     def in_ticks(self, change: Callable[[int], int]) -> Self:

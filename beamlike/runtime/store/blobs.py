@@ -160,23 +160,31 @@ def is_arrow_overflow(error: Exception) -> bool:
     return isinstance(error, _OverflowError)
 
 
+def pieces(rows: pa.Table, most: int) -> Iterator[pa.Table]:
+    """The rows in tables of equal length, none of which has more bytes than that; one row may."""
+    count = max(-(-rows.nbytes // most), 1)
+    size = max(-(-rows.num_rows // count), 1)
+    for start in range(0, rows.num_rows, size):
+        piece = rows.slice(start, size)
+        if piece.nbytes > most and piece.num_rows > 1:  # its rows are larger than most
+            yield from pieces(piece, most)
+        else:
+            yield piece
+
+
 def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
     """The rows in tables that fit in a blob each.
 
     Raises:
         UnsupportedError: A row does not.
     """
-    if table.nbytes <= MOST_IN_ONE_PIECE - _BESIDES:
-        yield table
-    elif table.num_rows > 1:
-        half = table.num_rows // 2
-        yield from in_blobs(table.slice(0, half))
-        yield from in_blobs(table.slice(half))
-    else:
-        widest = max(table.column_names, key=lambda name: table.column(name).nbytes)
-        size = table.column(widest).nbytes
-        held = f"{size:,} of the {table.nbytes:,} bytes of a row of the output"
-        raise _OverflowError(widest, held)
+    for piece in pieces(table, MOST_IN_ONE_PIECE - _BESIDES):
+        if piece.nbytes > MOST_IN_ONE_PIECE - _BESIDES:
+            sizes = (column.nbytes for column in piece.columns)
+            size, widest = max(zip(sizes, piece.column_names, strict=True))
+            held = f"{size:,} of the {piece.nbytes:,} bytes of a row of the output"
+            raise _OverflowError(widest, held)
+        yield piece
 
 
 def check_message(message: bytes) -> None:

@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, pieces, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
 PAGE_BYTES: Final = 8 * 2**20
@@ -213,7 +213,8 @@ class Pages:
         for digest, count in zip(before.digests, counts, strict=False):  # none without rows
             for name in _names(digest, count):
                 self._store.state_cache.forget(name)
-        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
+        pages = pieces(living, PAGE_BYTES)
+        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in pages]
         numbers = range(before.next, before.next + len(blobs))
         digest = digest_of(*blobs)
         for number, blob in zip(numbers, blobs, strict=True):
@@ -255,18 +256,6 @@ def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
     table, header = unpack_blob(blob)
     gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
     return table.replace_schema_metadata(None), gone
-
-
-def _pages(rows: pa.Table) -> Iterator[pa.Table]:
-    """The rows in pages of equal length; a page of rows larger than most is cut once more."""
-    count = max(-(-rows.nbytes // PAGE_BYTES), 1)
-    size = max(-(-rows.num_rows // count), 1)
-    for index in range(0, rows.num_rows, size):
-        page = rows.slice(index, size)
-        if page.nbytes > PAGE_BYTES and page.num_rows > 1:
-            yield from _pages(page)
-        else:
-            yield page
 
 
 def _names(digest: str, count: int) -> list[str]:

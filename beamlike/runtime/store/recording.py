@@ -25,6 +25,7 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.runtime.changes import RESOLUTION, resolution_in
 from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
@@ -138,7 +139,7 @@ class StateRecord:
             return None
         try:
             contents = _Contents.read(blob)
-            unit = Resolution[contents.resolution.upper()]
+            unit = resolution_in({RESOLUTION: contents.resolution})
             steps = []
             for number in range(contents.first, contents.first + len(contents.sizes)):
                 rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
