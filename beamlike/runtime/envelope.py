@@ -10,6 +10,7 @@ word           what it is
 batch          what this module is about: elements, watermarks or else on their way to an operator
 blob           bytes, whatever is in them: a batch on its way, a page or an index of saved state
 `Envelope`     a batch whose head was read
+`Received`     what such batches hold, sorted by kind, besides elements of pipelines on their way
 ``Mail``       all batches of a pipeline that come to an operator in a micro-batch, sorted by kind
 ``Parcel``     the elements of one edge in such mail, still closed
 message        a batch in a row of Spark, which carries it to its receiver
@@ -45,9 +46,11 @@ in windows, ``start`` and ``end``. A table of combined elements has the key colu
 """
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Final, Self
 
 import attrs
@@ -228,6 +231,76 @@ def clock_table(clocks: Iterable[tuple[int, int]]) -> pa.Table:
 def clocks_in(table: pa.Table) -> dict[int, int]:
     """What `clock_table` made columns of."""
     return dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+EMPTY: Final = b""
+"""A blob that only triggers a step of its receiver."""
+
+
+def opened(blobs: Iterable[bytes]) -> list[Envelope]:
+    """The batches in these blobs, in their order: they come out of the shuffle in any.
+
+    Raises:
+        StateError: One is not a batch.
+    """
+    return sorted(map(Envelope.opened, filter(None, blobs)), key=attrgetter("order"))
+
+
+@attrs.define
+class Received:
+    """What comes to an operator in a micro-batch, or leaves it, besides what is on its way further.
+
+    Args:
+        tables: Elements for machines, by the numbers of their nodes, in order of arrival.
+        reached: How far inputs have come, which go by their positions, or by their numbers.
+        delivered: The event times of rows of these inputs.
+        clock: Processing time (ms) as the scripts of some sources say it; without one, that of the
+            host counts.
+    """
+
+    tables: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
+    reached: list[InputUpdate] = attrs.field(factory=list)
+    delivered: list[Delivered] = attrs.field(factory=list)
+    clock: dict[int, int] = attrs.field(factory=dict)
+
+    def take(self, envelope: Envelope) -> bool:
+        """Take in what a batch holds; whether it is of a kind that is taken here.
+
+        Raises:
+            StateError: It is damaged.
+        """
+        match envelope.content:
+            case Kind.ELEMENTS:
+                self.tables[envelope.number].append(envelope.table)
+            case Kind.WATERMARKS:
+                self.reached += updates_in(envelope.table)
+            case Kind.DELIVERED:
+                self.delivered += delivered_in(envelope.table)
+            case Kind.CLOCK:
+                self.clock |= clocks_in(envelope.table)
+            case _:
+                return False
+        return True
+
+    def news(self, place: int = 0) -> Iterator[bytes]:
+        """Watermarks and the clock as batches, at least one: they concern every shard.
+
+        Args:
+            place: Their place in the order of arrival.
+        """
+        order = (place, 0, 0)
+        yield sealed(Kind.WATERMARKS, updates_table(self.reached), order=order)
+        if self.clock:
+            yield sealed(Kind.CLOCK, clock_table(self.clock.items()), order=order)
+
+    def deliveries(self, place: int = 0) -> Iterator[bytes]:
+        """Event times as a batch, if there are any: the first shard looks at them for all.
+
+        Args:
+            place: Their place in the order of arrival.
+        """
+        if self.delivered:
+            yield sealed(Kind.DELIVERED, delivered_table(self.delivered), order=(place, 0, 0))
 
 
 TIMES: Final = ("ts", "start", "end", "watermark")

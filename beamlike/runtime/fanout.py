@@ -47,13 +47,12 @@ class FanoutWork(PlanWork):
         plan, shards, finished = self.plan, list(self.plan.shard_ids), arrived.finished
         batches = []
         if arrived.tables:
-            lifted, dropped = self._lifter.lift(arrived.tables, watermark)
+            lifted, dropped = self._lifter.lift(arrived.tables[0], watermark)
             if lifted.num_rows:
                 batches.append(packed_shards(plan, lifted, (group, 0, 0)))
             if dropped:
                 finished = [OutputTable(plan).build(dropped), *finished]
         blobs = [sealed(Kind.FINISHED, table) for table in finished]
         batches.append(packed_blobs([shards[0]] * len(blobs), blobs))
-        counted = (arrived.elements, arrived.delivered, arrived.clock)
-        batches.append(updated(plan, shards, arrived.updates, *counted))
+        batches.append(updated(plan, shards, arrived))
         return pa.Table.from_batches(batches)

@@ -11,7 +11,6 @@ micro-batch, so that all of them see every watermark and every clock.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from operator import attrgetter
 
 import attrs
 import numpy as np
@@ -26,28 +25,25 @@ from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.input_clocks import (
+    InputUpdate,
     ShardWatermark,
     SourceClock,
     SourceProgress,
-    WatermarkUpdate,
 )
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.envelope import (
+    EMPTY,
     TIMES,
     Envelope,
     Kind,
     Order,
+    Received,
     by_shard,
-    clock_table,
-    clocks_in,
     coarser,
-    delivered_in,
-    delivered_table,
     elements_in,
+    opened,
     sealed,
-    updates_in,
-    updates_table,
 )
 from beamlike.runtime.lift import Lifter
 from beamlike.runtime.logs import LONGEST_EXAMPLE, readable
@@ -58,15 +54,43 @@ from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_M
 from beamlike.runtime.store.state import Key
 from beamlike.safe_text import short_repr
 
-EMPTY = b""
-"""A blob that only triggers a step of its shard."""
-
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
 _BYTES_OF_A_BLOB = 256 * 2**20
 """Or so many bytes: of rows with large values fewer fit in a blob."""
 
 Batches = Iterator[pa.RecordBatch]
+
+
+@attrs.define
+class Arrived(Received):
+    """What a shard of a grouping of rows was sent in one micro-batch.
+
+    ``finished`` are output rows that only pass through. ``elements`` is how many rows the inputs
+    had, those that were refused among them, as far as this shard counts them for all, as it does
+    with the event times that were delivered.
+    """
+
+    finished: list[pa.Table] = attrs.field(factory=list)
+    elements: int = 0
+
+    def take(self, envelope: Envelope) -> bool:
+        match envelope.content:
+            case Kind.FINISHED:
+                self.finished.append(envelope.table)
+            case Kind.COUNTS:
+                self.elements += sum(envelope.table.column("elements").to_pylist())
+            case _:
+                return super().take(envelope)
+        return True
+
+
+def read_blobs(blobs: Iterable[bytes]) -> Arrived:
+    """Everything that a shard was sent."""
+    arrived = Arrived()
+    for envelope in opened(blobs):
+        arrived.take(envelope)
+    return arrived
 
 
 def packed_blobs(shards: list[int], blobs: list[bytes]) -> pa.RecordBatch:
@@ -95,16 +119,14 @@ def packed(
         part: Which part of the input these rows are, for the order in which they arrive.
     """
     names = [*plan.key_columns, *plan.value_columns]
-    updates: list[WatermarkUpdate] = []
-    delivered: list[Delivered] = []
-    elements = 0
+    seen = Arrived()
     lifter = Lifter(plan) if plan.lift else None
     for sequence, gathered in enumerate(_gathered(batches)):
         table = canonical(pa.Table.from_batches(gathered))
         table = table.rename_columns([*names, *table.column_names[len(names) :]])
-        updates += _updates_of(plan, table, input_index)
-        delivered += _delivered(plan, table, input_index)
-        elements += table.column("kind").null_count
+        seen.reached += _updates_of(plan, table, input_index)
+        seen.delivered += _delivered(plan, table, input_index)
+        seen.elements += table.column("kind").null_count
         table, finished = _sort_out(plan, table)
         yield from finished
         if table.num_rows:
@@ -117,7 +139,7 @@ def packed(
             else:
                 yield from _spread(plan, table, order, lifter)
     receivers = list(plan.fanout_ids or plan.shard_ids)
-    yield updated(plan, receivers, updates, elements, delivered)
+    yield updated(plan, receivers, seen)
 
 
 def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
@@ -133,7 +155,7 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
         yield gathered
 
 
-def _updates_of(plan: Plan, table: pa.Table, index: int) -> list[WatermarkUpdate]:
+def _updates_of(plan: Plan, table: pa.Table, index: int) -> list[InputUpdate]:
     """The updates of the watermark of their input in these rows."""
     if plan.clocks is None or not table.num_rows:
         return []
@@ -173,37 +195,21 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
     return times
 
 
-def updated(
-    plan: Plan,
-    receivers: Sequence[int],
-    updates: Sequence[WatermarkUpdate],
-    elements: int = 0,
-    delivered: Sequence[Delivered] = (),
-    clock: int | None = None,
-) -> pa.RecordBatch:
+def updated(plan: Plan, receivers: Sequence[int], seen: Arrived) -> pa.RecordBatch:
     """What all receivers are sent besides elements.
 
     Args:
         plan: The grouping.
         receivers: Its shards, or the groups of its fanout. The first counts for all.
-        updates: Watermark updates of the inputs.
-        elements: How many rows there were.
-        delivered: What their event times say.
-        clock: Processing time (ms), if the receivers do not have it from their host.
+        seen: What a task has seen of the inputs.
     """
-    usual = EMPTY if plan.clocks is None else sealed(Kind.WATERMARKS, updates_table(updates))
-    ids, blobs = [*receivers], [usual] * len(receivers)
-    if clock is not None:
-        ids += receivers
-        blobs += [sealed(Kind.CLOCK, clock_table([(0, clock)]))] * len(receivers)
-    if elements:
-        counted = pa.table({"elements": pa.array([elements], pa.int64())})
-        ids.append(receivers[0])
-        blobs.append(sealed(Kind.COUNTS, counted))
-    if delivered:
-        ids.append(receivers[0])
-        blobs.append(sealed(Kind.DELIVERED, delivered_table(delivered)))
-    return packed_blobs(ids, blobs)
+    for_all = [EMPTY] if plan.clocks is None and not seen.clock else [*seen.news()]
+    for_first = [*seen.deliveries()]
+    if seen.elements:
+        counted = pa.table({"elements": pa.array([seen.elements], pa.int64())})
+        for_first.append(sealed(Kind.COUNTS, counted))
+    ids = [*receivers] * len(for_all) + [receivers[0]] * len(for_first)
+    return packed_blobs(ids, [blob for blob in for_all for _ in receivers] + for_first)
 
 
 def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
@@ -322,30 +328,11 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     return _finished_blob(plan, OutputTable(plan).refused(rows))
 
 
-@attrs.define
-class Arrived:
-    """What a shard was sent in one micro-batch.
-
-    ``tables`` hold elements, in order of arrival; ``finished`` are output rows that only pass
-    through; ``updates`` are the watermark updates of the inputs, and ``elements`` is how many rows
-    they had, those that were refused among them, as far as this shard counts them for all, as it
-    does with the event times that were ``delivered``. ``clock`` is the processing time (ms) that a
-    script says; None if it says none.
-    """
-
-    tables: list[pa.Table]
-    finished: list[pa.Table]
-    updates: list[WatermarkUpdate]
-    elements: int = 0
-    clock: int | None = None
-    delivered: list[Delivered] = attrs.field(factory=list)
-
-
 def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> Arrived:
     """What a shard was sent, in coarser ticks than before. What is finer goes."""
     factor = resolution.micros // before.micros
 
-    def update(watermark_update: WatermarkUpdate) -> WatermarkUpdate:
+    def update(watermark_update: InputUpdate) -> InputUpdate:
         if isinstance(watermark_update, SourceProgress):
             start = None if watermark_update.start is None else watermark_update.start // factor
             return attrs.evolve(
@@ -359,31 +346,10 @@ def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> 
     ]
     return attrs.evolve(
         arrived,
-        tables=[coarser(table, TIMES, factor) for table in arrived.tables],
-        updates=[update(moved) for moved in arrived.updates],
+        tables={
+            node: [coarser(table, TIMES, factor) for table in tables]
+            for node, tables in arrived.tables.items()
+        },
+        reached=[update(moved) for moved in arrived.reached],
         delivered=delivered,
     )
-
-
-def read_blobs(blobs: Iterable[bytes]) -> Arrived:
-    """Everything that a shard was sent."""
-    envelopes = [Envelope.opened(blob) for blob in blobs if blob != EMPTY]
-    # Blobs come out of the shuffle in any order.
-    envelopes.sort(key=attrgetter("order"))
-    arrived = Arrived([], [], [])
-    for envelope in envelopes:
-        table = envelope.table
-        match envelope.content:
-            case Kind.ELEMENTS:
-                arrived.tables.append(table)
-            case Kind.FINISHED:
-                arrived.finished.append(table)
-            case Kind.WATERMARKS:
-                arrived.updates += updates_in(table)
-            case Kind.DELIVERED:
-                arrived.delivered += delivered_in(table)
-            case Kind.COUNTS:
-                arrived.elements += sum(table.column("elements").to_pylist())
-            case Kind.CLOCK:
-                (arrived.clock,) = clocks_in(table).values()
-    return arrived

@@ -62,8 +62,8 @@ class HostReport:
             attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
             for update in self.updates
         )
-        updates = (*arrived.updates, *of_host)
-        return ShardInput(arrived.tables, updates, resolution.from_ms(self.clock))
+        updates = (*arrived.reached, *of_host)
+        return ShardInput(arrived.tables.get(0, ()), updates, resolution.from_ms(self.clock))
 
 
 class Work(ABC):
@@ -131,7 +131,7 @@ class PlanWork(Work):
         self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
         arrived = read_blobs(blobs)
-        known = self.clock if arrived.clock is None else arrived.clock
+        known = arrived.clock.get(0, self.clock)
         report = report if known is None else attrs.evolve(report, clock=known)
         return self._stepped(group, stores(), arrived, report)
 
@@ -140,7 +140,7 @@ class PlanWork(Work):
         text = f"{plan.name!r}, group {group}, which got {size:,} bytes"
         if size < _LARGE:
             return text
-        tables = read_blobs(blobs).tables
+        tables = read_blobs(blobs).tables[0]
         return f"{text}: {words_of_largest(tables, plan.resolution, SAMPLE)}"
 
     @abstractmethod

@@ -60,7 +60,7 @@ def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_witho
     plan = plan_of("drop")
     batches = packer(plan, assign=bl.Sessions(gap_of))(iter([rows(("joe", 4, 4), ("ann", 5, 5))]))
     arrived = read_blobs(blob for batch in batches for blob in batch.column("blob").to_pylist())
-    (table,) = arrived.tables
+    (table,) = arrived.tables[0]
     assert list(arriving(plan, table)) == [(("joe",), Element((4,), 4, bl.IntervalWindow(4, 14)))]
     (finished,) = arrived.finished
     (row,) = finished.to_pylist()
@@ -97,7 +97,7 @@ def arrived_with(window_fn: bl.WindowFn, machine: Any, batch: pa.RecordBatch) ->
 def test_the_input_s_own_window_function_gives_each_row_its_windows(machine: Any):
     batch = rows(("joe", 4, 7), ("ann", 5, 12), ("ann", 6, 16))
     arrived = arrived_with(bl.SlidingWindows(10, 5), machine, batch)
-    (table,) = arrived.tables
+    (table,) = arrived.tables[0]
     assert list(arriving(plan_of("drop"), table)) == [
         (("joe",), Element((4,), 7, bl.IntervalWindow(5, 15))),
         (("joe",), Element((4,), 7, bl.IntervalWindow(0, 10))),
@@ -114,7 +114,7 @@ def test_a_row_beyond_the_input_s_calendar_is_dropped_alone(machine: Any):
     year_20000 = 568_971_820_800_000
     batch = rows(("joe", 4, 7), ("ann", 5, year_20000))
     arrived = arrived_with(bl.CalendarDays(1, "UTC"), machine, batch)
-    (table,) = arrived.tables
+    (table,) = arrived.tables[0]
     element = Element((4,), 7, bl.IntervalWindow(0, 86_400_000))
     assert list(arriving(plan_of("drop"), table)) == [(("joe",), element)]
     (finished,) = arrived.finished
@@ -132,7 +132,7 @@ def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
         for shard, blob in zip(*packed.to_pydict().values(), strict=True):
             arrived = read_blobs(iter([blob]))
             elements.append(arrived.elements)
-            for table in arrived.tables:
+            for table in arrived.tables[0]:
                 dealt[shard] += [element.value for _, element in arriving(plan, table)]
     assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))
     assert elements == [0, 0, 0, 0, 3]  # one blob at the end counts the rows of all

@@ -7,34 +7,20 @@ drops and counts and metrics, no operator opens before.
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
-from operator import attrgetter
 from typing import Any, Self
 
 import attrs
 import numpy as np
-import pyarrow as pa
 
 from beamlike.machine.events import Drop
-from beamlike.machine.input_clocks import InputUpdate
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.panes import NO_FIRING, PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
-from beamlike.runtime.envelope import (
-    Envelope,
-    Kind,
-    clock_table,
-    clocks_in,
-    delivered_in,
-    delivered_table,
-    sealed,
-    updates_in,
-    updates_table,
-)
+from beamlike.runtime.envelope import Envelope, Kind, Received, opened, sealed
 from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.graph.wire import Listed, Wire
-from beamlike.runtime.progress import Delivered
 from beamlike.runtime.tally import Tally, tallies_in, tallies_table
 
 
@@ -141,29 +127,24 @@ class Report:
 
 
 @attrs.define
-class Mail:
-    """What comes to an operator in a micro-batch, or leaves it.
+class Mail(Received):
+    """What comes to an operator of a pipeline in a micro-batch, or leaves it.
 
     Args:
-        bundles: Elements by the numbers of their edges.
-        tables: Elements for the machines of nodes, by their numbers, in tables of
+        tables: See `Received`, also for the next three. The columns of tables are those of
             `beamlike.runtime.graph.keyed_tables`.
-        passing: Elements for the machines of nodes further on, each for the shard that the second
-            number of its order says.
         reached: How far sources and nodes have come, which go by their numbers.
         delivered: Event times of rows, by the numbers of their sources.
-        clock: Processing time (ms) as the scripts of some sources say it; without one, Spark's
-            counts.
+        clock: Processing time (ms).
+        bundles: Elements by the numbers of their edges.
+        passing: Elements for the machines of nodes further on, each for the shard that the second
+            number of its order says.
         for_the_end: What is handed on to the end of the query as it was sent.
         report: What is added to that here.
     """
 
     bundles: dict[int, Parcel] = attrs.field(factory=lambda: defaultdict(Parcel))
-    tables: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
     passing: list[Envelope] = attrs.field(factory=list)
-    reached: list[InputUpdate] = attrs.field(factory=list)
-    delivered: list[Delivered] = attrs.field(factory=list)
-    clock: dict[int, int] = attrs.field(factory=dict)
     for_the_end: list[Envelope] = attrs.field(factory=list)
     report: Report = attrs.field(factory=Report)
 
@@ -179,43 +160,15 @@ class Mail:
             StateError: Something is not a batch.
         """
         mail = cls()
-        for envelope in sorted(map(Envelope.opened, blobs), key=attrgetter("order")):
+        for envelope in opened(blobs):
             match envelope.content:
                 case Kind.BUNDLE:
                     mail.bundles[envelope.number].sent.append(envelope)
                 case Kind.ELEMENTS if nodes is not None and envelope.number not in nodes:
                     mail.passing.append(envelope)
-                case Kind.ELEMENTS:
-                    mail.tables[envelope.number].append(envelope.table)
-                case Kind.WATERMARKS:
-                    mail.reached += updates_in(envelope.table)
-                case Kind.DELIVERED:
-                    mail.delivered += delivered_in(envelope.table)
-                case Kind.CLOCK:
-                    mail.clock |= clocks_in(envelope.table)
-                case _:
+                case _ if not mail.take(envelope):
                     mail.for_the_end.append(envelope)
         return mail
-
-    def news(self, place: int) -> Iterator[bytes]:
-        """Watermarks and the clock as batches, at least one: they concern every shard.
-
-        Args:
-            place: Their place in the order of arrival.
-        """
-        order = (place, 0, 0)
-        yield sealed(Kind.WATERMARKS, updates_table(self.reached), order=order)
-        if self.clock:
-            yield sealed(Kind.CLOCK, clock_table(self.clock.items()), order=order)
-
-    def deliveries(self, place: int) -> Iterator[bytes]:
-        """Event times as a batch, if there are any: the first shard looks at them for all.
-
-        Args:
-            place: Their place in the order of arrival.
-        """
-        if self.delivered:
-            yield sealed(Kind.DELIVERED, delivered_table(self.delivered), order=(place, 0, 0))
 
     def handed_on(self, wire: Wire, place: int) -> Iterator[bytes]:
         """Bundles, and what is for the end of the query, as batches.
