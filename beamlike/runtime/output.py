@@ -322,14 +322,12 @@ def keyed_panes(plan: Plan, passed: Pass) -> list[KeyedEffect]:
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
-def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
+def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedMerge]:
     """The merges as values."""
-    merges = list[KeyedMerge]()
     for passed in stepped.passes:
         if passed.merges is not None and len(passed.merges.key):
             names = key_names(plan, passed.keys)
-            merges += ((names[key], merged) for key, merged in merges_of(passed.merges))
-    return merges
+            yield from ((names[key], merged) for key, merged in merges_of(passed.merges))
 
 
 def key_names(plan: Plan, keys: Numbered) -> list[Key]:

@@ -1,6 +1,6 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import Final, TypeVar
@@ -177,7 +177,7 @@ class Stepper:
         with suppress(BeamlikeError, pa.ArrowException):
             yield Pages(schema, store, contents).read().table
 
-    def _log(self, merges: list[KeyedMerge]) -> None:
+    def _log(self, merges: Iterable[KeyedMerge]) -> None:
         names = list(self.plan.keys)
         named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
         log_merges(self.plan.name, named, self.plan.resolution)

@@ -203,7 +203,7 @@ def _log(name: str, stepped: StageStepped) -> None:
     if logs_all():
         log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
     if logs_drops():
-        log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
+        log_effects(name, [*stepped.drops, *(stepped.panes if logs_all() else ())])
 
 
 def _delivered(placed: Placed, delivered: Iterable[Delivered]) -> Iterator[Delivered]:

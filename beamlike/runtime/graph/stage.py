@@ -226,7 +226,7 @@ class StageStepped:
     Args:
         out: The elements that its panes become, by the tag of the output.
         drops: What was dropped, by key.
-        merges: The merges of live windows, by key.
+        merges: The merges of live windows, by key, for a log: to be read once, as ``panes``.
         status: The status of the shard then.
         outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
         trace: For traces: what the machine traced.
@@ -235,11 +235,11 @@ class StageStepped:
 
     out: dict[str, Bundle]
     drops: list[tuple[Any, Drop]]
-    merges: list[tuple[Any, Merged]]
+    merges: Iterable[tuple[Any, Merged]]
     status: ShardStatus
     outputs: Callable[[], list[Any]] = list
     trace: list[Any] = attrs.field(factory=list)
-    panes: Callable[[], list[tuple[Any, Pane]]] = list
+    panes: Iterable[tuple[Any, Pane]] = ()
 
 
 @attrs.frozen(slots=False)
@@ -341,10 +341,10 @@ class Stage:
         return StageStepped(
             {MAIN: out} if out else {},
             [(self.key_of(blob), drop) for (blob,), drop in drops],
-            [*self._named(keyed_merges(plan, stepped))],
+            self._named(keyed_merges(plan, stepped)),
             stepped.status,
             lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *each_pane(panes)],
-            panes=lambda: [(self.key_of(blob), pane) for _, blob, pane in each_pane(panes)],
+            panes=((self.key_of(blob), pane) for _, blob, pane in each_pane(panes)),
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
@@ -370,12 +370,10 @@ class Stage:
             else:
                 panes.append((key, effect))
                 out.append(self.worker.shown(key, effect))
-        merges = [*self._named(stepped.merges)]
+        merges = self._named(stepped.merges)
         outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
         tagged = {MAIN: out} if out else {}
-        return StageStepped(
-            tagged, drops, merges, stepped.status, lambda: outputs, trace, lambda: panes
-        )
+        return StageStepped(tagged, drops, merges, stepped.status, lambda: outputs, trace, panes)
 
     def noted_arrivals(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
         """What arrived, for notes: its key in bytes, its value, and itself without it."""
@@ -393,7 +391,7 @@ class Stage:
         key: Hashable = key_of(blob, self.wire.coders)
         return key
 
-    def _named(self, merges: Sequence[KeyedMerge]) -> Iterator[tuple[Any, Merged]]:
+    def _named(self, merges: Iterable[KeyedMerge]) -> Iterator[tuple[Any, Merged]]:
         return ((self.key_of(blob), merged) for (blob,), merged in merges)
 
     @contextmanager
