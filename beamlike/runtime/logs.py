@@ -17,7 +17,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
 from beamlike.runtime.jumps import Jump
 from beamlike.runtime.output import READABLE
-from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
+from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS, readable_values
 from beamlike.safe_text import problem_of, safe_repr
 
 _LOGGER: Final = logging.getLogger("beamlike.panes")
@@ -80,16 +80,8 @@ def _fields(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
     can."""
     marks = (MARKS, "window", "pane", "retraction")
     columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
-    columns |= {name: readable(rows.column(name)) for name in keys}
+    columns |= {name: readable_values(rows.column(name)) for name in keys}
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-
-
-def readable(column: pa.ChunkedArray) -> list[Any]:
-    """The values of a column; in words, if it holds times that no Python datetime can."""
-    try:
-        return column.to_pylist()  # type: ignore[no-any-return]
-    except (OverflowError, ValueError):
-        return pc.cast(column, pa.string()).to_pylist()  # type: ignore[no-any-return]
 
 
 def log_key_by_key(stage: str, cause: BaseException) -> None:

@@ -46,11 +46,18 @@ from beamlike.runtime.envelope import (
     sealed,
 )
 from beamlike.runtime.lift import Lifter
-from beamlike.runtime.logs import LONGEST_EXAMPLE, readable
+from beamlike.runtime.logs import LONGEST_EXAMPLE
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.progress import Delivered, delivered_by, progress_of
-from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS, canonical
+from beamlike.runtime.row_metadata import (
+    BAD_ROWS,
+    DROPPED_ROW,
+    REPORT,
+    STAGE_MARKS,
+    canonical,
+    readable_values,
+)
 from beamlike.runtime.store.state import Key
 from beamlike.safe_text import short_repr
 
@@ -180,7 +187,7 @@ def _delivered(plan: Plan, table: pa.Table, index: int) -> Iterator[Delivered]:
     gap = source.max_jump if wait is None else source.delay + wait
     if gap is not None:
         row = table.slice(pc.index(times, greatest).as_py(), 1)
-        values = (readable(row.column(name))[0] for name in plan.key_columns)
+        values = (readable_values(row.column(name))[0] for name in plan.key_columns)
         last = [f"{name}={short_repr(key)}" for name, key in zip(plan.keys, values, strict=True)]
         last.append(f"at {plan.resolution.show_instant(greatest)}")
         yield delivered_by(index, times, gap, ", ".join(last)[:LONGEST_EXAMPLE])

@@ -28,10 +28,12 @@ field           type    holds
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final, Self, TypeVar
 
 import attrs
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.machine.events import RowProblem
 
@@ -110,6 +112,23 @@ def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
         for values, field in zip(columns, schema, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def readable_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
+    """The values of a column. What Python has none for, a date after the year 9999, is a text."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return [_readable_value(column.slice(index, 1)) for index in range(len(column))]
+
+
+def _readable_value(column: pa.ChunkedArray | pa.Array) -> Any:
+    try:
+        return column.to_pylist()[0]
+    except (OverflowError, ValueError):
+        with suppress(pa.ArrowException):
+            return pc.cast(column, pa.string()).to_pylist()[0]
+        return f"{column.type} that Python has no value for"
 
 
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
+from beamlike.runtime.row_metadata import readable_values
 
 
 def row_sizes(table: pa.Table) -> Ints:
@@ -80,25 +81,8 @@ def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not plain:
         with suppress(pa.ArrowException):
             return pc.fill_null(pc.cast(column, pa.string()), _NULL)
-    texts = [_NULL if value is None else arrow_text(value) for value in python_values(column)]
+    texts = [_NULL if value is None else arrow_text(value) for value in readable_values(column)]
     return pa.array(texts, pa.string())
-
-
-def python_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
-    """The values of a column. What Python has none for, a date after the year 9999, is a text."""
-    try:
-        return column.to_pylist()  # type: ignore[no-any-return]
-    except (OverflowError, ValueError):
-        return [_python_value(column.slice(index, 1)) for index in range(len(column))]
-
-
-def _python_value(column: pa.ChunkedArray | pa.Array) -> Any:
-    try:
-        return column.to_pylist()[0]
-    except (OverflowError, ValueError):
-        with suppress(pa.ArrowException):
-            return pc.cast(column, pa.string()).to_pylist()[0]
-        return f"{column.type} that Python has no value for"
 
 
 def keys_as_values(
@@ -114,8 +98,8 @@ def keys_as_values(
 
 
 def rows_of(columns: Mapping[str, pa.ChunkedArray]) -> list[dict[str, Any]]:
-    """Rows of these columns, of which there is at least one, see `python_values`."""
-    values = zip(*map(python_values, columns.values()), strict=True)
+    """Rows of these columns, of which there is at least one, see `readable_values`."""
+    values = zip(*map(readable_values, columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in values]
 
 
