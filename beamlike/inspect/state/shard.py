@@ -24,6 +24,7 @@ from beamlike.runtime.store.index import READ_ERRORS, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
+from beamlike.runtime.store.state import ROW_COLUMNS
 from beamlike.runtime.store.stores import INDEX, DictStore
 
 _INSTANTS = (
@@ -63,15 +64,6 @@ def _instants_in_ms(array: pa.Array, factor: int) -> pa.Array:
     return coarser(pa.table({"at": array}), ("at",), factor).column("at").combine_chunks()
 
 
-ROW_COLUMNS: Final[Mapping[str, pa.DataType]] = {
-    **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
-    **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),
-    "end_timer_set": pa.bool_(),
-    "processing_timers": pa.list_(pa.int64()),
-    "timing": pa.string(),
-    "bucket": pa.int32(),
-}
-"""What every row has, see `beamlike.runtime.store.state`."""
 _SLOT: Final = re.compile(r"t[0-9]+")
 
 

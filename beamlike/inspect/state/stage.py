@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from beamlike.errors import StateError
 from beamlike.inspect.state.function_state import SavedFunction, Specs, saved_column
 from beamlike.inspect.state.keys import key_texts, row_sizes
-from beamlike.inspect.state.shard import ROW_COLUMNS, KeyOfState, SavedShard, clocks_of_keys
+from beamlike.inspect.state.shard import KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
@@ -24,6 +24,7 @@ from beamlike.runtime.ddl import read_columns
 from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import integers, saved_withdrawn_at
 from beamlike.runtime.store.index import READ_ERRORS
+from beamlike.runtime.store.state import ROW_COLUMNS
 
 TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)

@@ -34,7 +34,7 @@ A machine without a trigger leaves null what only a trigger has. One more column
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import cloudpickle
 import pyarrow as pa
@@ -49,6 +49,16 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 
 Key = tuple[Any, ...]
+
+_WINDOW_COLUMNS: Final = dict.fromkeys(("start", "end", "output_watermark", "finished"), pa.int64())
+_PANE_COLUMNS: Final = {
+    **dict.fromkeys(("new_elements", "element_hold"), pa.int64()),
+    **{"end_timer_set": pa.bool_(), "processing_timers": pa.list_(pa.int64())},
+    **{"timing": pa.string(), "index": pa.int64(), "nonspeculative": pa.int64()},
+}
+_BUCKET: Final = ("bucket", pa.int32())
+ROW_COLUMNS: Final = {**_WINDOW_COLUMNS, **_PANE_COLUMNS, **dict([_BUCKET])}
+"""The columns that every saved row has."""
 
 _NAN = float("nan")
 
@@ -78,24 +88,17 @@ class StateLayout:
         self._slots = [index for index, node in enumerate(nodes) if node.keeps_value]
         self._keepers = [index for index, node in enumerate(nodes) if node.keeps_element]
         self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
-        number = pa.int64()
-        numbers = ["start", "end", "output_watermark", "finished"]
-        numbers += (f"t{slot}" for slot in range(len(self._slots)))
-        fields = [*plan.key_columns.items()]
-        fields += ((name, number) for name in numbers)
+        fields = [*plan.key_columns.items(), *_WINDOW_COLUMNS.items()]
+        fields += ((f"t{slot}", pa.int64()) for slot in range(len(self._slots)))
         fields += ((name, pa.binary()) for name in self._kept_names)
-        fields += [
-            *(("new_elements", number), ("element_hold", number), ("end_timer_set", pa.bool_())),
-            *(("processing_timers", pa.list_(number)), ("timing", pa.string())),
-            *(("index", number), ("nonspeculative", number)),
-        ]
+        fields += _PANE_COLUMNS.items()
         self._retracting = plan.retracts
         self._has_one_value = plan.custom_operation is not None
         if self._retracting:
             fields.append(("unretracted_panes", pa.list_(self._pane_type())))
         self._sized = grouping is not None and grouping.needs_sizes
         if self._sized:
-            fields.append(("size", number))
+            fields.append(("size", pa.int64()))
         self._plain_names = [name for name, _ in fields[len(plan.keys) :]]
         self._accumulator = plan.operation.accumulator
         self._accumulator_types = self._accumulator.types()
@@ -304,4 +307,4 @@ def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = Fal
 
 def with_bucket(schema: pa.Schema) -> pa.Schema:
     """The schema of saved rows."""
-    return schema.append(pa.field("bucket", pa.int32()))
+    return schema.append(pa.field(*_BUCKET))
