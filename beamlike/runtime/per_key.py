@@ -204,13 +204,7 @@ def _info(pane: Mapping[str, Any] | None) -> PaneInfo:
     """The pane of a grouping before, as its column shows it."""
     if pane is None:
         return NO_FIRING
-    return PaneInfo(
-        Timing(pane["timing"]),
-        pane["index"],
-        pane["nonspeculative_index"],
-        pane["is_first"],
-        pane["is_last"],
-    )
+    return PaneInfo(**{**pane, "timing": Timing(pane["timing"])})
 
 
 @attrs.frozen
