@@ -62,7 +62,7 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
     if not logs_all():
         row_kinds = pc.struct_field(rows.column(MARKS), "kind")
         rows = rows.filter(pc.equal(row_kinds, DROPPED_ROW))
-    for row in _fields(rows, keys):
+    for row in row_fields(rows, keys):
         marks = row[MARKS] or {}
         key = ", ".join(f"{name}={row[name]!r}" for name in keys)
         if marks.get("kind") == DROPPED_ROW:
@@ -75,9 +75,9 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
             _log_pane(stage, key, _of_row(row["window"]), None if withdrawn else pane)
 
 
-def _fields(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The fields of each row in a line. Other columns may hold times that no Python datetime
-    can."""
+def row_fields(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The fields of each row that are shown in a line, its key among them. Other columns may hold
+    times that no Python datetime can."""
     marks = (MARKS, "window", "pane", "retraction")
     columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
     columns |= {name: readable_values(rows.column(name)) for name in keys}

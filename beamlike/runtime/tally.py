@@ -19,7 +19,7 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
 from beamlike.runtime.jumps import Jump
-from beamlike.runtime.logs import LONGEST_EXAMPLE
+from beamlike.runtime.logs import LONGEST_EXAMPLE, row_fields
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
@@ -148,11 +148,12 @@ class Tally:
             dropped = pc.equal(row_kinds, DROPPED_ROW)
             if not pc.any(dropped).as_py():  # nearly always
                 continue
-            for row in _dropped(table.filter(dropped), plan.name):
-                reason = row[MARKS]["dropped"]["reason"]
-                counted = ("dropped", reason if reason in _REASONS else REJECTED)
-                counts[counted] += row[MARKS]["dropped"]["count"]
-                example = example or _row_in_words(plan, row)
+            for row in row_fields(table.filter(dropped), list(plan.keys)):
+                drop = row[MARKS]["dropped"]
+                if drop["stage"] == plan.name:
+                    reason = drop["reason"] if drop["reason"] in _REASONS else REJECTED
+                    counts["dropped", reason] += drop["count"]
+                    example = example or _row_in_words(plan, row)
         return cls._of(counts, elements, example, status, jump, plan.resolution)
 
     @classmethod
@@ -220,12 +221,6 @@ def _withdrawing(table: pa.Table) -> int:
     if "change" in added:
         return pc.sum(pc.equal(table.column("change"), "delete")).as_py() or 0
     return 0
-
-
-def _dropped(rows: pa.Table, stage: str) -> Iterator[Mapping[str, Any]]:
-    """Those of the dropped rows that this grouping has dropped."""
-    stages = [marks["dropped"]["stage"] for marks in rows.column(MARKS).to_pylist()]
-    yield from rows.filter(pa.array([of_row == stage for of_row in stages], pa.bool_())).to_pylist()
 
 
 def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
