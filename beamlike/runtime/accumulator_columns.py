@@ -7,7 +7,7 @@ column. What was encoded comes back equal, or is refused.
 
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
@@ -107,6 +107,13 @@ class ListColumn(PlainParts):
         return tuple(parts[0])
 
 
+_SUMS: Final[Mapping[int, Callable[[Any], Any]]] = {
+    pa.float64().id: float,
+    pa.decimal128(1).id: Decimal,
+}
+"""By the number of a type of Arrow, what makes sums of it: those of nothing are whole numbers."""
+
+
 @attrs.frozen
 class MeanColumns(PlainParts):
     """The accumulator is a sum and a count.
@@ -122,9 +129,8 @@ class MeanColumns(PlainParts):
 
     def parts_of(self, accumulator: Any) -> tuple[Any, ...]:
         total, count = accumulator
-        if pa.types.is_floating(self.total):
-            return float(total), count
-        return Decimal(total) if pa.types.is_decimal(self.total) else total, count
+        cls = _SUMS.get(self.total.id)
+        return total if cls is None else cls(total), count
 
     def made_of(self, parts: tuple[Any, ...]) -> Any:
         return parts

@@ -14,6 +14,7 @@ import attrs
 
 from beamlike.errors import TooManyFailuresError, because_of
 from beamlike.machine.events import Drop, DropReason, Effect, Lifted, Pane
+from beamlike.runtime.plan import Plan
 from beamlike.safe_text import problem_of, traceback_lines
 
 LOT: Final = 20
@@ -60,24 +61,18 @@ class Failing:
         return [*attrs.astuple(self.elements), *attrs.astuple(self.panes)]
 
     def after(
-        self,
-        elements: int,
-        panes: int,
-        failed: Sequence[tuple[Any, Drop]],
-        max_failures: float,
-        stage: str,
+        self, plan: Plan, elements: int, panes: int, failed: Sequence[tuple[Any, Drop]] = ()
     ) -> "Failing":
         """The lots after a step; a full one begins anew.
 
         Args:
-            elements: How many elements were given to the shard.
+            plan: What the shard does.
+            elements: How many elements were given to it.
             panes: How many panes came out.
             failed: What was dropped because a function raised, by key.
-            max_failures: The greatest share that may fail.
-            stage: The name of the grouping.
 
         Raises:
-            TooManyFailuresError: More than that has failed.
+            TooManyFailuresError: More than the plan allows has failed.
         """
         of_panes = sum(drop.element is None for _, drop in failed)
         of_elements = sum(drop.count for _, drop in failed if drop.element is not None)
@@ -89,8 +84,9 @@ class Failing:
             if calls.count < LOT:
                 lots.append(calls)
                 continue
-            if calls.failed > max_failures * calls.count:
-                raise _too_many(calls, noun, max_failures, stage, failed)
+            if calls.failed > plan.max_failures * calls.count:
+                drop = next((drop for _, drop in failed), None)
+                raise _too_many(plan, calls, noun, drop)
             lots.append(Calls())
         return Failing(*lots)
 
@@ -119,12 +115,9 @@ def log_failure(stage: str, drop: Drop, logged: set[Hashable]) -> None:
     )
 
 
-def _too_many(
-    calls: Calls, noun: str, max_failures: float, stage: str, failed: Sequence[tuple[Any, Drop]]
-) -> TooManyFailuresError:
-    drop = next((drop for _, drop in failed), None)
-    example = (drop and drop.error) or ""
-    error = TooManyFailuresError(stage, calls.failed, calls.count, noun, max_failures, example)
+def _too_many(plan: Plan, calls: Calls, noun: str, drop: Drop | None) -> TooManyFailuresError:
+    counts = calls.failed, calls.count, noun, plan.max_failures
+    error = TooManyFailuresError(plan.name, *counts, (drop and drop.error) or "")
     return because_of(error, None if drop is None else drop.cause)
 
 

@@ -178,13 +178,8 @@ class Shard:
         for _, drop in failed:
             log_failure(self.plan.name, drop, self._logged)
         items = (item for keys in bundles.values() for of_key in keys.values() for item in of_key)
-        index.failing = index.failing.after(
-            sum(map(size_of, items)),
-            panes_in(effects),
-            failed,
-            self.plan.max_failures,
-            self.plan.name,
-        )
+        counts = sum(map(size_of, items)), panes_in(effects)
+        index.failing = index.failing.after(self.plan, *counts, failed)
         return [(key, without_cause(effect)) for key, effect in effects]
 
     def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
