@@ -26,6 +26,7 @@ from beamlike.runtime.columnar_arrivals import (
     lifted_arrivals_of,
     strategy_for_columns,
 )
+from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import concat, one_chunk
 from beamlike.runtime.store.column_state import (
@@ -144,9 +145,10 @@ class ShardInPasses(ABC):
                 new.append(written.new)
             pages.replace(rows, np.concatenate(gone), concat(new))
             index.contents = pages.contents
-        rows_given = sum(table.num_rows for table in arrivals)
-        emitted = sum(step.emitted for step in passed)
-        index.failing = index.failing.after(self.plan, rows_given, emitted)
+        if index.failing != Failing():
+            rows_given = sum(table.num_rows for table in arrivals)
+            emitted = sum(step.emitted for step in passed)
+            index.failing = index.failing.after(self.plan, rows_given, emitted)
         merges = sum(step.merges.merged_away for step in passed if step.merges is not None)
         return ColumnsStepped(passed, index.end_step(self.plan, store, to, merges, changed=touched))
 
