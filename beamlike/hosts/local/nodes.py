@@ -27,7 +27,7 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, dealt_out, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker, is_before_all_windows
-from beamlike.runtime.graph.tracing import Inside, ShardTrace
+from beamlike.runtime.graph.tracing import Inside
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run, Script
@@ -111,7 +111,7 @@ class _OnlyShard(_SingleShard, Recorded):
         self._clock, self._moved = 0, False
         self._wakes_at: int | None = None
         self._number = -1
-        self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+        self._steps: list[tuple[int, int, list[pa.Table], StageStepped]] = []
 
     @cached_property
     def _stage(self) -> Stage:
@@ -132,10 +132,8 @@ class _OnlyShard(_SingleShard, Recorded):
     @property
     def run(self) -> Run:
         inside = Inside(self._stage.key_of, self._wire, self._worker.machine)
-        for number, clock, watermark, tables, stepped in self._steps:
-            arrived = list(self._stage.noted_arrivals(tables))
-            noted = ShardTrace(0, 0, clock, watermark, arrived, stepped.outputs(), stepped.trace)
-            inside.add(number, [noted])
+        for number, clock, tables, stepped in self._steps:
+            inside.add(number, [self._stage.trace(stepped, tables, clock, node=0, shard=0)])
         return inside.run
 
     def advance_clock(self, to: int) -> Tagged:
@@ -172,7 +170,7 @@ class _OnlyShard(_SingleShard, Recorded):
         batch = ShardInput(tables, [HostWatermark(self.watermark)], self._clock)
         stepped = self._stage.step(self._store, batch)
         if self.records:
-            self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
+            self._steps.append((self._number, self._clock, tables, stepped))
         self._wakes_at = stepped.status.clock_deadline
         return self._outputs_of(stepped)
 

@@ -29,7 +29,6 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
-from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.jumps import jump_of
 from beamlike.runtime.logs import (
     log_effects,
@@ -181,13 +180,9 @@ class Layer(Work):
                 ShardWatermark(number, shard, status.output_watermark, status.output_before)
             )
             if stage.notes:
-                watermark = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
-                came = list(stage.noted_arrivals(noted_of(arrived, self.layers.wire)))
-                traced = ShardTrace(
-                    number, shard, now, watermark, came, stepped.outputs(), stepped.trace
-                )
-                report.traces.append(traced)
+                noted = noted_of(arrived, self.layers.wire)
+                report.traces.append(stage.trace(stepped, noted, now, number, shard))
         return after
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ from beamlike.runtime.graph.keyed_tables import (
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.machine_node import UsersMachine
 from beamlike.runtime.graph.stateful import StatefulWorker
-from beamlike.runtime.graph.tracing import TracedShard
+from beamlike.runtime.graph.tracing import ShardTrace, TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest
 from beamlike.runtime.operation import Operation, function_words
@@ -375,14 +375,20 @@ class Stage:
         tagged = {MAIN: out} if out else {}
         return StageStepped(tagged, drops, merges, stepped.status, lambda: outputs, trace, panes)
 
-    def noted_arrivals(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
-        """What arrived, for notes: its key in bytes, its value, and itself without it."""
+    def trace(
+        self, stepped: StageStepped, tables: Sequence[pa.Table], clock: int, node: int, shard: int
+    ) -> ShardTrace:
+        """What happened inside of a step at this processing time (ms), in which these elements
+        arrived, one by one."""
+        arrived = list[tuple[bytes, Any, Element]]()
         for table in tables:
             names = ("key_key", "value_value", "ts", "start", "end")
             columns = [table.column(name).to_pylist() for name in names]
             for key, value, ts, start, end in zip(*columns, strict=True):
                 window = None if start is None else window_of(start, end)
-                yield key, value, Element(None, ts, window)
+                arrived.append((key, value, Element(None, ts, window)))
+        watermark, outputs = stepped.status.watermark, stepped.outputs()
+        return ShardTrace(node, shard, clock, watermark, arrived, outputs, stepped.trace)
 
     def key_of(self, blob: bytes) -> Hashable:
         """The key that has these bytes."""
