@@ -96,20 +96,21 @@ def jump_of(
         source = plan.source if clocks is None else clocks.inputs[place]
         if not isinstance(source, SourceClock):
             continue
-        if clocks is None:  # the host's watermark is that of the next micro-batch
-            known: int | None = status.watermark + source.delay
-            has_begun = status.watermark > source.resolution.earliest
-        else:
+        earliest = source.resolution.earliest
+        known: int | None = None
+        if clocks is not None:
             reached = status.reached[place]
             held = None if reached is None else _held_jump(source, source_rows, reached, now)
             if held is not None:
                 return held
             known = status.known[place] if status.known else None
-            has_begun = known is not None and known > source.resolution.earliest
-        if known is not None and has_begun and wait is not None:
-            jump = jump_over(source, source_rows, known, now, wait)
-            if jump is not None and (clocks is None or jump.after == status.watermark):
-                return jump
+        elif status.watermark > earliest:  # that of the host is for the next micro-batch
+            known = status.watermark + source.delay
+        if known is None or known <= earliest or wait is None:
+            continue
+        jump = jump_over(source, source_rows, known, now, wait)
+        if jump is not None and (clocks is None or jump.after == status.watermark):
+            return jump
     return None
 
 
