@@ -42,7 +42,8 @@ class Lifter:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._folds, self._columnar = list[Fold](), None
+        self._folds = list[Fold]()
+        self._columnar: ColumnarLifting | None = None
         self._reference, self._checking = plan.lifting(), plan.lifting(checks=True)
         if choose_machine(plan).machine == "columnar":
             self._folds = [fold_of_part(part, plan.values) for part in plan.parts]
