@@ -37,10 +37,8 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
-from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.progress import Delivered
 from beamlike.runtime.store.blobs import explaining_overflow
-from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
 from beamlike.runtime.work import HostReport, HostSays, Stores, Work
 
@@ -72,9 +70,8 @@ class Layer(Work):
         layer: The number of the layer.
     """
 
-    columns: ClassVar = ("blob",)
+    columns = ("blob",)
     host_says: ClassVar[HostSays] = "never"
-
     spread: Spread
     layer: int
 
@@ -126,20 +123,15 @@ class Layer(Work):
     def step(
         self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
-        of_nodes = {node: stores(node) for node in self.stateful_nodes}
-        shard = number_of_shard(group, self.spread.shards)
-        received, clock = Mail.opened(blobs, self.stateful_nodes), report.clock
-        left = self._stepped(shard, received, of_nodes, self.layers.resolution.from_ms(clock))
-        return [(blob,) for blob in self.layers.sent(left, shard)]
+        shard, received = self.spread.ids.index(group), Mail.opened(blobs, self.stateful_nodes)
+        after = self._after(shard, received, stores, self.layers.resolution.from_ms(report.clock))
+        return [(blob,) for blob in self.layers.sent(after, shard)]
 
-    def _stepped(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
-        """Take one shard through a micro-batch.
+    def _after(self, shard: int, received: Mail, stores: Stores, clock: int) -> Mail:
+        """What leaves a shard in a micro-batch.
 
         Args:
-            shard: Its position.
-            received: What it was sent.
-            stores: The state of each node.
-            clock: Processing time (ms), if the mail has none.
+            clock: Processing time, if nothing that was received says another.
         """
         after = Mail(
             bundles=received.bundles, passing=received.passing, for_the_end=received.for_the_end
@@ -162,7 +154,7 @@ class Layer(Work):
             updates = list(_updates(placed, received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
-                stepped = stage.step(stores[number], ShardInput(tables, updates, now))
+                stepped = stage.step(stores(number), ShardInput(tables, updates, now))
             jump = None
             if shard == 0:  # the others see the same
                 delivered = _delivered(placed, received.delivered)

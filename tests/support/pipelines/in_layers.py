@@ -7,7 +7,6 @@ layers forget everything but their stores between micro-batches.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ class _Store(Store):
             self.blobs[number] = blob
 
 
-_SPARK_SAYS: Final = HostReport((), 1_900_000_000_000)
+_SPARKS_CLOCK: Final = 1_900_000_000_000
 """Processing time (ms) where no script says one."""
 
 
@@ -142,12 +141,7 @@ def _stepped(
     shards: int,
 ) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):
-        store_of = partial(_store_of, stores, layer.layer, shard)
-        blobs = (blob for to, blob, _ in sent if to == group)
-        yield [blob for (blob,) in layer.step(group, store_of, blobs, _SPARK_SAYS)]
-
-
-def _store_of(
-    stores: dict[tuple[int, int, int], _Store], layer: int, shard: int, node: int
-) -> _Store:
-    return stores[layer, shard, node]
+        own = {stage: stores[layer.layer, shard, stage] for stage in layer.stages}
+        blobs = [blob for to, blob, _ in sent if to == group]
+        rows = layer.step(group, own.__getitem__, blobs, HostReport([], _SPARKS_CLOCK))
+        yield [blob for (blob,) in rows]
