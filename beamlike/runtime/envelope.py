@@ -233,17 +233,13 @@ def clocks_in(table: pa.Table) -> dict[int, int]:
     return dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-EMPTY: Final = b""
-"""A blob that only triggers a step of its receiver."""
-
-
 def opened(blobs: Iterable[bytes]) -> list[Envelope]:
     """The batches in these blobs, in their order: they come out of the shuffle in any.
 
     Raises:
         StateError: One is not a batch.
     """
-    return sorted(map(Envelope.opened, filter(None, blobs)), key=attrgetter("order"))
+    return sorted(map(Envelope.opened, blobs), key=attrgetter("order"))
 
 
 @attrs.define

@@ -11,6 +11,7 @@ micro-batch, so that all of them see every watermark and every clock.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import Final
 
 import attrs
 import numpy as np
@@ -33,7 +34,6 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.envelope import (
-    EMPTY,
     TIMES,
     Envelope,
     Kind,
@@ -60,6 +60,9 @@ from beamlike.runtime.row_metadata import (
 )
 from beamlike.runtime.store.state import Key
 from beamlike.safe_text import short_repr
+
+EMPTY: Final = b""
+"""A blob that only triggers a step of its shard."""
 
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
@@ -95,7 +98,7 @@ class Arrived(Received):
 def read_blobs(blobs: Iterable[bytes]) -> Arrived:
     """Everything that a shard was sent."""
     arrived = Arrived()
-    for envelope in opened(blobs):
+    for envelope in opened(blob for blob in blobs if blob != EMPTY):
         arrived.take(envelope)
     return arrived
 

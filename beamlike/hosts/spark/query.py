@@ -18,10 +18,9 @@ from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.envelope import EMPTY
 from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import Batches, packed, packed_blobs
+from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.tally import TALLY_TYPE

@@ -180,9 +180,9 @@ def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
     """
     for piece in pieces(table, MOST_IN_ONE_PIECE - _BESIDES):
         if piece.nbytes > MOST_IN_ONE_PIECE - _BESIDES:
-            sizes = (column.nbytes for column in piece.columns)
-            size, widest = max(zip(sizes, piece.column_names, strict=True))
-            held = f"{size:,} of the {piece.nbytes:,} bytes of a row of the output"
+            sizes = {name: piece.column(name).nbytes for name in piece.column_names}
+            widest = max(sizes, key=sizes.__getitem__)
+            held = f"{sizes[widest]:,} of the {piece.nbytes:,} bytes of a row of the output"
             raise _OverflowError(widest, held)
         yield piece
 
