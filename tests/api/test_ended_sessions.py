@@ -8,6 +8,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import SMALL, Row
 from tests.support.queries.saved_locally import saved_stages
 
@@ -182,17 +183,8 @@ def test_a_flag_ends_visits_and_null_does_not() -> None:
     flagged = bl.Sessions("30 minutes", ends_with=True)
 
     def job(clicks: Any) -> Any:
-        return bl.windowed(
-            clicks,
-            key="user",
-            timestamp="at",
-            watermark="0 s",
-            window=flagged,
-            aggregate={"n": bl.count()},
-            window_input="over",
-            machine="columnar",
-            **SMALL,
-        )
+        how = {"key": "user", "window": flagged, "window_input": "over", **SMALL}
+        return hourly(clicks, watermark="0 s", machine="columnar", **how)
 
     with QueryTest(job, flags) as query:
         rows = [("12:00", False), ("12:05", True), ("12:06", None), ("12:07", True)]

@@ -7,6 +7,7 @@ every row that comes after it would be too late.
 import json
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import MakeFeed, Row
 from tests.support.queries.shown import lines, shown
 
@@ -76,23 +78,14 @@ class _Streaming:
     isStreaming = True
 
 
-def hourly(frame: Any, **changes: Any) -> Any:
-    call: dict[str, Any] = {
-        "key": "shop",
-        "timestamp": "at",
-        "window": bl.FixedWindows("1 hour"),
-        "aggregate": {"sum": bl.sum("n")},
-        "watermark": "0 s",
-        "output": "all",
-    }
-    return bl.windowed(frame, **(call | changes))
+by_shop = partial(hourly, key="shop", aggregate={"sum": bl.sum("n")}, watermark="0 s", output="all")
 
 
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed):
     stream = feed(SALES)
-    stream.start(hourly(stream.frame))
+    stream.start(by_shop(stream.frame))
 
     assert lines(stream.send(sale("00:10", 1), *ENDS_OF_TIME)) == sorted(FAR)
     # Were one of them believed, this row and the one before would be lost by now.
@@ -113,7 +106,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed)
 @pytest.mark.spark
 def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(feed: MakeFeed) -> None:
     stream = feed(SALES)
-    stream.start(hourly(stream.frame, max_ahead=None))
+    stream.start(by_shop(stream.frame, max_ahead=None))
 
     assert lines(stream.send(sale("00:10", 1), ENDS_OF_TIME[0])) == [
         "a 1 | 00:00-01:00 ON_TIME 0 last"
@@ -127,7 +120,7 @@ def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(feed:
 def test_a_batch_takes_the_far_future_as_it_is(spark: Any) -> None:
     rows = [tuple(row.values()) for row in (sale("00:10", 1), *ENDS_OF_TIME[:1])]
 
-    assert lines(shown(hourly(spark.createDataFrame(rows, SALES)))) == [
+    assert lines(shown(by_shop(spark.createDataFrame(rows, SALES)))) == [
         "a 1 | 00:00-01:00 ON_TIME 0 last",
         "a 1 | 2099-01-01T00:00:00.000Z-2099-01-01T01:00:00.000Z ON_TIME 0 last",
     ]

@@ -10,6 +10,7 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 
 COLUMNS = "k string, at timestamp, v int"
 
@@ -27,12 +28,7 @@ def spans(panes: Iterable[dict[str, Any]]) -> list[tuple[datetime, datetime, int
 
 
 def grouped(df: Any, window: bl.WindowFn, **more: Any) -> Any:
-    return bl.windowed(
-        df,
-        **{"key": "k", "timestamp": "at", "watermark": "0 s", "aggregate": {"n": bl.count()}},
-        window=window,
-        **more,
-    )
+    return hourly(df, watermark="0 s", window=window, **more)
 
 
 @attrs.frozen

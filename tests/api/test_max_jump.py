@@ -6,6 +6,7 @@ Where rows lie behind the clock, as in a backlog, no limit by the clock knows a 
 import logging
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock, SourceProgress
 from beamlike.runtime.progress import progress_of
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 from tests.support.queries.reports import report
 from tests.support.refusals import refusal
 
@@ -42,9 +44,7 @@ HELD: Mapping[str, Any] = {
 COUNT = {"n": bl.sum("n")}
 
 
-def windowed(readings: Any, **changes: Any) -> Any:
-    call = {"key": "device", "timestamp": "at", "window": HOUR, "aggregate": COUNT, **HELD}
-    return bl.windowed(readings, **(call | changes))
+windowed = partial(hourly, key="device", aggregate=COUNT, **HELD)
 
 
 def streamed(readings: Any, **changes: Any) -> Any:

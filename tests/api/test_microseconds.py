@@ -9,6 +9,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import StateError, TimeError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 
 MACHINES = ("columnar", "reference")
 COLUMNS = "k string, at timestamp, v int"
@@ -37,12 +38,8 @@ def query(window: bl.WindowFn, host: Any = "local", **more: Any) -> QueryTest:
     }
 
     def job(df: Any) -> Any:
-        return bl.windowed(
-            df,
-            **({"key": "k", "timestamp": "at", "watermark": "0 s", "output": "all"} | more),
-            window=window,
-            aggregate=aggregate,
-        )
+        how = {"watermark": "0 s", "output": "all"} | more
+        return hourly(df, aggregate, window=window, **how)
 
     return QueryTest(job, COLUMNS, host=host)
 
@@ -161,17 +158,9 @@ def test_a_query_goes_on_in_the_milliseconds_of_its_checkpoint() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_so_does_one_that_combines_rows_before_or_records_them(how: Any, machine: Any) -> None:
     def job(df: Any, **more: Any) -> Any:
-        return bl.windowed(
-            df,
-            key="k",
-            timestamp="at",
-            watermark="0 s",
-            window=bl.FixedWindows("1 minute"),
-            aggregate={"n": bl.count(), "last": bl.last("v")},
-            machine=machine,
-            **how,
-            **more,
-        )
+        parts = {"n": bl.count(), "last": bl.last("v")}
+        window = bl.FixedWindows("1 minute")
+        return hourly(df, parts, watermark="0 s", window=window, machine=machine, **how, **more)
 
     with QueryTest(lambda df: job(df, resolution="milliseconds"), COLUMNS) as test:
         test.send(*rows_at(1_001))
@@ -193,15 +182,7 @@ def test_a_checkpoint_of_microseconds_is_refused_by_a_query_of_milliseconds() ->
 
 def test_a_checkpoint_of_milliseconds_is_refused_by_a_finer_window() -> None:
     def job(window: bl.WindowFn, **more: Any) -> Any:
-        return lambda df: bl.windowed(
-            df,
-            key="k",
-            timestamp="at",
-            watermark="0 s",
-            window=window,
-            aggregate={"n": bl.count()},
-            **more,
-        )
+        return lambda df: hourly(df, watermark="0 s", window=window, **more)
 
     with QueryTest(job(bl.FixedWindows("1 ms"), resolution="milliseconds"), COLUMNS) as test:
         test.send(*rows_at(999))

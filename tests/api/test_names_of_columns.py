@@ -18,6 +18,7 @@ import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError
 from beamlike.runtime.row_metadata import canonical
 from tests.support.landing.column_names import names_of_columns
+from tests.support.queries.hours import hourly
 from tests.support.queries.named_jobs import AWKWARD, JOBS, TIME, Job, played, renamed_rows
 
 OF_A_PANE: Final = frozenset(("window", "timestamp", "pane"))
@@ -196,14 +197,7 @@ def test_fields_of_structs_have_any_name(host: str, request: Any) -> None:
     rows: Any = table
     if host == "spark":
         rows = request.getfixturevalue("spark").createDataFrame(table)
-    panes = bl.windowed(
-        rows,
-        key="k",
-        timestamp="at",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"first": bl.first("s"), "all": bl.collect("s")},
-        output="all",
-    )
+    panes = hourly(rows, {"first": bl.first("s"), "all": bl.collect("s")}, output="all")
     out = (panes if host == "local" else canonical(panes.toArrow())).to_pylist()
     kept, lost = sorted(out, key=lambda row: row["dropped"] is not None)
     assert (kept["first"], kept["all"]) == (value, [value])
