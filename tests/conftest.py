@@ -266,6 +266,20 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
+def setting(spark: Any) -> Iterator[Callable[[str, str], None]]:
+    """Sets one of the session's settings, until the test is over."""
+    before: dict[str, str | None] = {}
+
+    def set_to(name: str, value: str) -> None:
+        before.setdefault(name, spark.conf.get(name, None))
+        spark.conf.set(name, value)
+
+    yield set_to
+    for name, value in before.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+@pytest.fixture
 def utc_session(spark: Any) -> Iterator[Any]:
     """The session in UTC, as `local_session` makes it: where documentation prints what it says."""
     with session_zone(spark, "UTC"):

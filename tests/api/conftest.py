@@ -139,13 +139,9 @@ def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 @pytest.fixture
-def no_empty_batches(spark: Any) -> Iterator[None]:
+def no_empty_batches(setting: Callable[[str, str], None]) -> None:
     """Spark runs no micro-batch without data. Streams with watermarks of their own need none."""
-    setting = "spark.sql.streaming.noDataMicroBatches.enabled"
-    before = spark.conf.get(setting)
-    spark.conf.set(setting, "false")
-    yield
-    spark.conf.set(setting, before)
+    setting("spark.sql.streaming.noDataMicroBatches.enabled", "false")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ A call is judged before any data is read: the frames of those tests fail when th
 """
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -461,27 +460,16 @@ def test_a_second_watermark_is_refused(spark: Any) -> None:
     )
 
 
-@pytest.fixture
-def other_state_store(spark: Any) -> Iterator[None]:
-    setting = "spark.sql.streaming.stateStore.providerClass"
-    before = spark.conf.get(setting)
-    spark.conf.set(
-        setting, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    )
-    yield
-    spark.conf.set(setting, before)
-
-
-@pytest.mark.usefixtures("other_state_store")
-def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any) -> None:
+def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, setting: Any) -> None:
+    other = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    setting("spark.sql.streaming.stateStore.providerClass", other)
     ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
 
     with pytest.raises(EnvironmentProblem) as wrong:
         by_shop(ticks, key="value", aggregate={"n": bl.count()}, watermark="1 minute")
 
     assert str(wrong.value) == (
-        "streaming windows need the RocksDB state store, and this session has "
-        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider; add "
+        f"streaming windows need the RocksDB state store, and this session has {other}; add "
         '.config("spark.sql.streaming.stateStore.providerClass", '
         '"org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider") to the '
         "builder of the session, or call spark.conf.set with the same before the query starts"

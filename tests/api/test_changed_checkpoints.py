@@ -5,7 +5,6 @@ over the same rows with a checkpoint that stays as it is.
 """
 
 import json
-from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -83,29 +82,24 @@ def test_state_over_more_partitions_goes_on_with_the_same_panes(
 
 
 def test_spark_reads_what_its_file_sink_wrote_if_the_micro_batch_is_noted_there(
-    spark: Any, tmp_path: Path
+    spark: Any, setting: Any, tmp_path: Path
 ) -> None:
     """Also where it gathers its notes, here in each second micro-batch."""
-    interval = "spark.sql.streaming.fileSink.log.compactInterval"
+    setting("spark.sql.streaming.fileSink.log.compactInterval", "2")
     inbox, out, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     inbox.mkdir()
-    hits, before = reading(spark, inbox), spark.conf.get(interval, "10")
-    spark.conf.set(interval, "2")
-    try:
-        found = []
-        for number, minutes in enumerate(((0, 7), (5, 40), (50, 90))):
-            arrive(inbox, str(number), *minutes)
-            writer = panes(hits).writeStream.format("parquet").option("path", str(out))
-            writer = writer.option("checkpointLocation", str(checkpoint))
-            writer.trigger(availableNow=True).start().awaitTermination()
-            found.append(spark.read.parquet(str(out)).count())
-            if number < 2:
-                bl.repartition(spark, checkpoint, 3 + number, output=out)
-        assert spark.read.parquet(str(out)).count() == found[-1]
-        rows = sorted(map(tuple, spark.read.parquet(str(out)).collect()), key=str)
-        assert rows == run(panes(hits), tmp_path / "another")
-    finally:
-        spark.conf.set(interval, before)
+    hits, found = reading(spark, inbox), []
+    for number, minutes in enumerate(((0, 7), (5, 40), (50, 90))):
+        arrive(inbox, str(number), *minutes)
+        writer = panes(hits).writeStream.format("parquet").option("path", str(out))
+        writer = writer.option("checkpointLocation", str(checkpoint))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        found.append(spark.read.parquet(str(out)).count())
+        if number < 2:
+            bl.repartition(spark, checkpoint, 3 + number, output=out)
+    assert spark.read.parquet(str(out)).count() == found[-1]
+    rows = sorted(map(tuple, spark.read.parquet(str(out)).collect()), key=str)
+    assert rows == run(panes(hits), tmp_path / "another")
 
 
 def test_what_cannot_be_repartitioned_is_refused(spark: Any, tmp_path: Path) -> None:
@@ -121,27 +115,19 @@ def test_what_cannot_be_repartitioned_is_refused(spark: Any, tmp_path: Path) -> 
         bl.repartition(spark, checkpoint, has)
 
 
-@pytest.fixture
-def evolving(spark: Any) -> Iterator[Any]:
-    """A session in which sources are known by their names."""
-    before = spark.conf.get(EVOLVES, "false")
-    spark.conf.set(EVOLVES, "true")
-    yield spark
-    spark.conf.set(EVOLVES, before)
-
-
 @pytest.mark.parametrize("clocked", [False, True])
 def test_named_sources_may_change_their_order_and_others_join_them(
-    evolving: Any, tmp_path: Path, clocked: bool
+    spark: Any, setting: Any, tmp_path: Path, clocked: bool
 ) -> None:
     """With the ticks of a trigger by the clock, too, which are a source like the others."""
+    setting(EVOLVES, "true")  # sources are known by their names
     boxes = {name: tmp_path / name for name in ("clicks", "taps", "swipes")}
     for box in boxes.values():
         box.mkdir()
     parts = {"wake_every": "1 day"} if clocked else {}
 
     def union(*names: str) -> Any:
-        frames = [reading(evolving, boxes[name], name) for name in names]
+        frames = [reading(spark, boxes[name], name) for name in names]
         rows = bl.stream(
             reduce(lambda one, other: one.unionByName(other), frames),
             timestamp="at",

@@ -42,7 +42,7 @@ HOURS: dict[str, Any] = {
 
 @pytest.mark.nightly
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
-    spark: Any, feed: MakeFeed
+    spark: Any, feed: MakeFeed, setting: Any
 ) -> None:
     events = feed(EVENTS)
     events.start(bl.windowed(events.frame, **HOURS))
@@ -61,15 +61,12 @@ def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock
         "name": "hours",
     }
     partitions = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "5")
-    try:
-        events.start(bl.windowed(events.frame, **changed))
-        second = events.send(event("ann", "00:10:00"), event("bob", "03:10:00"))
-        third = events.send(event("ann", "02:20:00"), event("eva", "05:00:00"))
-        progress = [it["stateOperators"] for it in events.query.recentProgress]
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", partitions)
-        events.stop()
+    setting("spark.sql.shuffle.partitions", "5")
+    events.start(bl.windowed(events.frame, **changed))
+    second = events.send(event("ann", "00:10:00"), event("bob", "03:10:00"))
+    third = events.send(event("ann", "02:20:00"), event("eva", "05:00:00"))
+    progress = [it["stateOperators"] for it in events.query.recentProgress]
+    events.stop()
 
     assert lines(first) == ["ann 1 | 00:00-01:00 ON_TIME 0"]
     assert lines(second) == [
