@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from beamlike.hosts.spark.session import SESSION_ZONE
-from tests.matrix.cells import cells, differences, key_differences, keys_taken
+from tests.matrix.cells import cells, differences, key_differences
 from tests.matrix.hosts import HOSTS, WINDOWS
 
 pytestmark = pytest.mark.spark
@@ -51,7 +51,6 @@ def test_panes_have_what_spark_has(
 def test_keys_are_those_of_spark(
     spark: Any, setting: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
 ) -> None:
-    keys_taken(spark)  # which are those of the session as it is
     setting("spark.sql.ansi.enabled", ansi)
     setting(SESSION_ZONE, zone)
     ours, expected = key_differences(spark, host, clock, window)
