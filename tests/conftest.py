@@ -279,6 +279,14 @@ def setting(spark: Any) -> Iterator[Callable[[str, str], None]]:
         spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
+@pytest.fixture(autouse=True)
+def _session_of_host(request: pytest.FixtureRequest) -> None:
+    """A test with the parameter ``host="spark"`` has the one session, also if it does not ask."""
+    spec = getattr(request.node, "callspec", None)
+    if spec is not None and spec.params.get("host") == "spark":
+        request.getfixturevalue("spark")
+
+
 @pytest.fixture
 def utc_session(spark: Any) -> Iterator[Any]:
     """The session in UTC, as `local_session` makes it: where documentation prints what it says."""

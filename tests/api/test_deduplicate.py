@@ -167,7 +167,7 @@ def test_what_cannot_be_is_refused(asked: dict[str, Any], error: Any, words: str
     assert words in refusal(error, lambda: QueryTest(job, ORDERS))
 
 
-# -- tables: in one step -----------------------------------------------------------------------------
+# -- tables: in one step --------------------------------------------------------------------------
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 COLUMNS = pa.schema([("k", pa.string()), ("at", pa.timestamp("us", "UTC")), ("v", pa.int64())])

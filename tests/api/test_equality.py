@@ -171,7 +171,7 @@ def test_values_of_maps_come_out_as_they_are(machine: Any) -> None:
     assert (str(pane["last"]), pane["n"]) == (str(values[-1]), 3)
 
 
-# -- zeros of both signs, one by one; `tests/matrix` has Spark ---------------------------------------
+# -- zeros of both signs, one by one; `tests/matrix` has Spark ------------------------------------
 
 OF_ZEROS = {
     "least": bl.min("v"),

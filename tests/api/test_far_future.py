@@ -199,16 +199,8 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face:
     stream = feed(SIGNALS)
     lateness = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
     if face == "windowed":
-        out = bl.windowed(
-            stream.frame,
-            key="device",
-            timestamp="at",
-            watermark="5 minutes",
-            window=FIVE,
-            aggregate={"n": bl.collect("n")},
-            output="all",
-            **lateness,
-        )
+        how = {"key": "device", "watermark": "5 minutes", "window": FIVE, "output": "all"}
+        out = hourly(stream.frame, {"n": bl.collect("n")}, **how, **lateness)
     else:
         idle = {"idle_after": "1 hour", "idle": "advance"} if face == "advancing" else {}
         given = bl.stream(stream.frame, timestamp="at", watermark="5 minutes", **idle)

@@ -1,4 +1,7 @@
-"""Queries over DataFrames count microseconds, as timestamps of Spark do; functions of users do not."""
+"""Queries over DataFrames count microseconds, as timestamps of Spark do.
+
+Functions of users know milliseconds, and work there.
+"""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +16,7 @@ import beamlike.beam as beam
 from beamlike.errors import StateError, TimeError, WindowingError
 from beamlike.testing import QueryTest
 from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH
 
 MACHINES = ("columnar", "reference")
 COLUMNS = "k string, at timestamp, v int"
@@ -54,10 +58,7 @@ def shown(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-HOSTS = ("local", pytest.param("spark", marks=pytest.mark.spark))
-
-
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH
 @pytest.mark.parametrize("machine", MACHINES)
 def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, machine: Any) -> None:
     times = (471_010, 471_007, 471_001, 471_009, 471_005, 471_002)
@@ -68,7 +69,7 @@ def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, mach
     assert shown(panes, *names) == [(6, 2, 0, noon(471_001), 2, 0)]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(host: str, machine: Any):
     with query(GAP, host, machine=machine) as test:
@@ -195,7 +196,7 @@ def test_a_checkpoint_of_milliseconds_is_refused_by_a_finer_window() -> None:
             test.send(*rows_at(10_000_500))
 
 
-# -- functions of users know milliseconds ------------------------------------------------------------
+# -- functions of users know milliseconds ----------------------------------------------------------
 
 
 def row(micros: int, v: int = 1) -> dict[str, Any]:

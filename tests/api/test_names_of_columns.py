@@ -20,7 +20,7 @@ from beamlike.runtime.row_metadata import canonical
 from tests.support.landing.column_names import names_of_columns
 from tests.support.queries.hours import hourly
 from tests.support.queries.named_jobs import AWKWARD, JOBS, TIME, Job, played, renamed_rows
-from tests.support.queries.rows import MakeFeed
+from tests.support.queries.rows import ON_BOTH, MakeFeed
 from tests.support.queries.shown import shown
 from tests.support.zones import session_zone
 
@@ -277,7 +277,7 @@ def struct_of_all_names() -> tuple[pa.Table, dict[str, Any]]:
     return pa.table({"k": ["a", None], "at": at, "s": pa.array([value, value], struct)}), value
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 def test_fields_of_structs_have_any_name(host: str, request: Any) -> None:
     table, value = struct_of_all_names()
     rows: Any = table
@@ -313,7 +313,7 @@ def test_where_case_matters_twins_are_two_columns(
     assert renamed_rows(rows, {}) == renamed_rows(usual, names)
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 @pytest.mark.parametrize("verb", JOBS)
 def test_elsewhere_twins_are_refused(host: Any, verb: str, request: Any) -> None:
     session = request.getfixturevalue("spark") if host == "spark" else None

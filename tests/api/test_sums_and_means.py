@@ -6,12 +6,14 @@ from decimal import Decimal
 from random import Random
 from typing import Any, Final, get_args
 
+import pyarrow as pa
 import pytest
 
 import beamlike as bl
 from beamlike.runtime.options import MachineName
 from beamlike.testing import QueryTest
 from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 
 COLUMNS: Final = "k string, at timestamp, n int, x double, d decimal(5,2)"
 _SECOND: Final = timedelta(seconds=1)
@@ -23,7 +25,6 @@ TOTALS: Final = {
     "rows": bl.count(),
 }
 MACHINES: Final = [name for name in get_args(MachineName) if name != "auto"]
-HOSTS: Final = ["local", pytest.param("spark", marks=pytest.mark.spark)]
 
 
 def query_of(
@@ -87,14 +88,10 @@ PANES: Final = {
 """The panes of nulls alone, of values, of nulls, without an element, of a null that comes late."""
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("accumulation", ["accumulating", "discarding"])
-def test_a_pane_without_a_value_has_no_sum(
-    accumulation: str, machine: str, host: Any, request: Any
-) -> None:
-    if host == "spark":
-        request.getfixturevalue("spark")
+def test_a_pane_without_a_value_has_no_sum(accumulation: str, machine: str, host: Any) -> None:
     with query_of(accumulation, machine, host=host) as query:
         panes = [
             query.send(row(1)),
@@ -140,8 +137,6 @@ def test_a_query_that_starts_again_knows_that_there_was_no_value() -> None:
 
 
 def test_sums_of_an_earlier_version_go_on_as_the_numbers_that_they_were() -> None:
-    import pyarrow as pa
-
     from beamlike.machine.columnar.folds import fold_of
     from beamlike.model.combine.sql import SqlSum
 
@@ -184,7 +179,6 @@ def decimals(random: Random, precision: int, scale: int) -> list[Decimal | None]
 def test_sums_and_means_of_decimals_are_sparks_to_the_last_digit(
     spark: Any, precision: int, scale: int
 ) -> None:
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     random = Random(precision * 100 + scale)
@@ -208,8 +202,6 @@ def test_sums_and_means_of_decimals_are_sparks_to_the_last_digit(
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_intervals_add_up_and_their_mean_is_rounded_away_from_zero(machine: Any) -> None:
-    import pyarrow as pa
-
     micros = timedelta(microseconds=1)
     values = {
         "a": [timedelta(days=3), None, -_SECOND],

@@ -15,6 +15,7 @@ from beamlike.testing import QueryTest
 from tests.support.landing.changes import SCHEMA, at, put
 from tests.support.landing.column_names import names_of_columns
 from tests.support.landing.places import Place
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 
 REFUSED = ("__beamlike", "dropped", "pane", "timestamp", "window")
 """What a grouping calls columns of its own, in its rows: it refuses others of that name."""
@@ -113,11 +114,9 @@ def grouped(key: Sequence[str], results: Sequence[str]) -> Any:
     return query
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("half", [0, 1])
-def test_a_grouping_takes_every_name(host: Any, half: int, request: Any) -> None:
-    if host == "spark":
-        request.getfixturevalue("spark")
+def test_a_grouping_takes_every_name(host: Any, half: int) -> None:
     usual = [[name for name in names if name not in HIDDEN] for names in HALVES]
     check_grouping(usual[half], usual[1 - half], host)
 
@@ -141,10 +140,8 @@ def check_grouping(key: Sequence[str], results: Sequence[str], host: Any) -> Non
     ) == sorted(rows_of(key, results, 0), key=str)
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
-def test_names_of_hidden_columns_are_taken_or_refused_by_name(host: Any, request: Any) -> None:
-    if host == "spark":
-        request.getfixturevalue("spark")
+@ON_BOTH_AT_NIGHT
+def test_names_of_hidden_columns_are_taken_or_refused_by_name(host: Any) -> None:
     taken = []
     for name in HIDDEN:
         try:
