@@ -279,6 +279,16 @@ def setting(spark: Any) -> Iterator[Callable[[str, str], None]]:
         spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
+@pytest.fixture
+def folders_for_kafka(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders take the place of Kafka's brokers."""
+    from beamlike.hosts import kafka_connector
+    from tests.support import topics
+
+    spark.dataSource.register(topics.Topics)
+    monkeypatch.setattr(kafka_connector, "FORMAT", topics.FORMAT)
+
+
 @pytest.fixture(autouse=True)
 def _session_of_host(request: pytest.FixtureRequest) -> None:
     """A test with the parameter ``host="spark"`` has the one session, also if it does not ask."""

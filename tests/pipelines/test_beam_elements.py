@@ -31,6 +31,10 @@ def test_created_elements_happen_at_the_beginning_of_time_unless_they_say_when()
     assert (second.value, second.timestamp, second.pane) == ("b", 10_000, NO_FIRING)
 
 
+def test_an_impulse_is_one_element():
+    assert values(beam.Pipeline() | beam.Impulse()) == [b""]
+
+
 def test_functions_are_given_arguments_and_ask_for_more_by_their_defaults():
     def shown(word: str, mark: str, *, at: Any = beam.DoFn.TimestampParam, end: str) -> str:
         return f"{word}{mark}{at}{end}"

@@ -7,10 +7,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import TooManyFailuresError, TransformError
-
-HOSTS = pytest.mark.parametrize(
-    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
-)
+from tests.support.pipelines.files import HOSTS
 
 
 class Picky(beam.CombineFn):

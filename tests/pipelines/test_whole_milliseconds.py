@@ -12,7 +12,6 @@ from beamlike.api.pipelines.deduplicating import DeduplicatePerKey
 from beamlike.beam.testing import test_stream as beam_streams
 from beamlike.errors import TimeError
 from beamlike.testing import QueryTest, TestStream
-from tests.support.refusals import refusal
 
 FINE = timedelta(microseconds=2_500)
 FINE_INSTANT = datetime(2024, 1, 1, 12, 0, 0, 2_500, tzinfo=UTC)
@@ -36,31 +35,17 @@ IN_SECONDS: dict[str, Callable[[Any], Any]] = {
     ),
     "wake_every": lambda it: beam.Pipeline().run("spark", wake_every=it),
 }
-
-
-@pytest.mark.parametrize("argument", IN_SECONDS)
-@pytest.mark.parametrize(
-    "value", [0.0025, 1e-7, FINE, beam.Duration(0.0025)], ids=["float", "tiny", "delta", "Duration"]
-)
-def test_a_length_in_beam_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
-    with pytest.raises(TimeError) as refused:
-        IN_SECONDS[argument](value)
-    said = f"must be whole milliseconds, got {value!r}; round it first"
-    assert str(refused.value).endswith(said)
-    assert argument in str(refused.value)
+OF_BATCHES: dict[str, Callable[[Any], Any]] = {
+    "GroupIntoBatches max_buffering_duration_secs": lambda it: beam.GroupIntoBatches(
+        3, max_buffering_duration_secs=it
+    ),
+}
 
 
 @pytest.mark.parametrize("value", [0.001, 1.001, 0.1 + 0.2, 60, 2.5, 1e6])
 def test_a_float_means_the_milliseconds_that_it_is_nearest_to(value: float) -> None:
     assert beam.FixedWindows(value).size == round(value * 1000)
     assert beam.Sessions(value).gap == round(value * 1000)
-
-
-def test_how_long_a_batch_waits_is_whole_milliseconds() -> None:
-    assert refusal(TimeError, beam.GroupIntoBatches, 3, max_buffering_duration_secs=0.0025) == (
-        "GroupIntoBatches max_buffering_duration_secs must be whole milliseconds, got 0.0025; "
-        "round it first"
-    )
 
 
 def grouped(**how: Any) -> Callable[[Any], Any]:
@@ -130,32 +115,36 @@ OF_THE_CORE: dict[str, Callable[[Any], Any]] = {
     "idle_after": lambda it: query(streamed(idle_after=it)),
     "advance_processing_time": TestStream().advance_processing_time,
 }
-
-
-@pytest.mark.parametrize("argument", OF_THE_CORE)
-@pytest.mark.parametrize("value", [FINE, beam.Duration(0.0025)], ids=["delta", "Duration"])
-def test_a_duration_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
-    with pytest.raises(TimeError) as refused:
-        OF_THE_CORE[argument](value)
-    said = f"must be whole milliseconds, got {value!r}; round it first"
-    assert str(refused.value).endswith(said)
-    assert argument in str(refused.value)
-
-
-MOVES: dict[str, Callable[[Any], Any]] = {
+INSTANTS: dict[str, Callable[[Any], Any]] = {
     "advance_watermark_to instant": TestStream().advance_watermark_to,
     "add_elements_at_time time": lambda it: TestStream().add_elements_at_time(it, 1),
 }
-
-
-@pytest.mark.parametrize("argument", MOVES)
-@pytest.mark.parametrize(
-    "value", [FINE_INSTANT, "2024-01-01T12:00:00.002500Z"], ids=["datetime", "text"]
+LENGTHS = (FINE, beam.Duration(0.0025))
+FINER = (
+    (IN_SECONDS, (0.0025, 1e-7, *LENGTHS)),
+    (OF_BATCHES, (0.0025, beam.Duration(0.0025))),
+    (OF_THE_CORE, LENGTHS),
+    (INSTANTS, (FINE_INSTANT, "2024-01-01T12:00:00.002500Z")),
 )
-def test_an_instant_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
-    assert refusal(TimeError, lambda: MOVES[argument](value)) == (
-        f"{argument} must be whole milliseconds, got {value!r}; round it first"
-    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "takes", "value"),
+    [
+        pytest.param(argument, takes, value, id=f"{argument} {value}")
+        for arguments, values in FINER
+        for argument, takes in arguments.items()
+        for value in values
+    ],
+)
+def test_what_is_finer_than_a_millisecond_is_refused_by_name(
+    argument: str, takes: Callable[[Any], Any], value: Any
+) -> None:
+    with pytest.raises(TimeError) as refused:
+        takes(value)
+    said = f"must be whole milliseconds, got {value!r}; round it first"
+    assert str(refused.value).endswith(said)
+    assert argument in str(refused.value)
 
 
 def test_the_event_time_of_an_element_is_cut_as_by_the_coders_of_beam() -> None:
