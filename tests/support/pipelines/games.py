@@ -23,10 +23,7 @@ def put_games(spark: Any, folder: Path, *rows: Game) -> None:
     games(spark, rows).coalesce(1).write.mode("append").parquet(str(folder))
 
 
-def stream_of_files(
-    spark: Any,
-    folder: Path,
-) -> Any:
+def stream_of_files(spark: Any, folder: Path) -> Any:
     return spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
