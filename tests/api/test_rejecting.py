@@ -71,8 +71,18 @@ BEFORE: dict[str, tuple[Job, str, list[Any]]] = {
         "n",
         [("beamlike", "marked bad"), (1,)],
     ),
+    "a grouping, as an option": (
+        lambda rows: views_of(rows).group("user", {"n": bl.count()}, reject=BAD),
+        "n",
+        [("beamlike", "marked bad"), (1,)],
+    ),
     "a function with states": (
         lambda rows: views_of(rows).reject(BAD).apply_per_key("user", Numbered(), "n int"),
+        "n",
+        [("per key", "marked bad"), (1,)],
+    ),
+    "a function with states, as an option": (
+        lambda rows: views_of(rows).apply_per_key("user", Numbered(), "n int", reject=BAD),
         "n",
         [("per key", "marked bad"), (1,)],
     ),
