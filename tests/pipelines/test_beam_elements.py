@@ -271,11 +271,6 @@ def test_an_instant_that_cannot_be_read_names_the_transform():
         values(created("a") | beam.WithTimestamps(lambda _: "yesterday"))
 
 
-def test_hints_of_types_are_taken_and_change_nothing():
-    typed = created("a").pipeline | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)
-    assert values(typed) == [1]
-
-
 Timers = beam.userstate.TimeDomain
 
 
