@@ -17,6 +17,7 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from tests.support.queries.devices import SIGNALS, sums_of_devices
 from tests.support.queries.hours import hourly
 from tests.support.queries.rows import MakeFeed, Row
 from tests.support.queries.shown import lines, shown
@@ -161,7 +162,6 @@ def test_the_watermark_of_a_pipeline_is_guarded_too(spark: Any, feed: MakeFeed, 
 
 # -- a clock that is hours or minutes ahead ---------------------------------------------------
 
-SIGNALS = "device string, at string, n int"
 MINUTE, HOUR = 60, 3_600
 AHEAD = {"nine hours": 9 * HOUR, "fifty minutes": 50 * MINUTE}
 
@@ -224,20 +224,7 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face:
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 def test_one_clock_ahead_takes_no_row_of_a_pipeline(spark: Any, feed: MakeFeed, ahead: int) -> None:
     stream = feed(SIGNALS)
-    rows = beam.Pipeline() | "Read" >> beam.FromDataFrame(
-        stream.frame, timestamp="at", watermark="5 minutes"
-    )
-    sums = (
-        rows
-        | beam.Map(lambda row: (row.device, row.n))
-        | beam.WindowInto(
-            beam.FixedWindows("5 minutes"),
-            allowed_lateness="10 minutes",
-            accumulation_mode=beam.AccumulationMode.DISCARDING,
-        )
-        | "Sum" >> beam.CombinePerKey(sum)
-    )
-    stream.start(beam.to_data_frame(sums, "device string, n int", spark=spark))
+    stream.start(sums_of_devices(stream.frame, spark))
 
     for rows_of_file in signals(ahead):
         stream.send(*rows_of_file)

@@ -13,16 +13,15 @@ import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
-import beamlike.beam as beam
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.queries.progress import Progress
 from beamlike.runtime.clock import Jump
 from beamlike.runtime.logs import log_jump
+from tests.support.queries.devices import SIGNALS, sums_of_devices
 from tests.support.queries.hours import hourly
 from tests.support.queries.reports import report
 from tests.support.queries.rows import MakeFeed, Row, observed
 
-SIGNALS = "device string, at string, n int"
 FIVE = bl.FixedWindows("5 minutes")
 LATENESS: dict[str, Any] = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
 JUMP = (
@@ -160,20 +159,7 @@ def test_an_input_that_holds_the_watermark_back_keeps_it_from_jumping(
 @pytest.mark.spark
 def test_a_pipeline_names_the_row_too(spark: Any, feed: MakeFeed) -> None:
     stream = feed(SIGNALS)
-    rows = beam.Pipeline() | "Read" >> beam.FromDataFrame(
-        stream.frame, timestamp="at", watermark="5 minutes"
-    )
-    windows = (
-        rows
-        | beam.Map(lambda row: (row.device, row.n))
-        | beam.WindowInto(
-            beam.FixedWindows("5 minutes"),
-            allowed_lateness="10 minutes",
-            accumulation_mode=beam.AccumulationMode.DISCARDING,
-        )
-    )
-    sums = windows | "Sum" >> beam.CombinePerKey(sum)
-    stream.start(beam.to_data_frame(sums, "device string, n int", spark=spark))
+    stream.start(sums_of_devices(stream.frame, spark))
 
     for of_file in backlog():
         stream.send(*of_file)

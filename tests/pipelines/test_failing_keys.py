@@ -8,6 +8,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike.errors import TooManyFailuresError, TransformError
 from tests.support.pipelines.files import HOSTS
+from tests.support.queries.rows import ON_BOTH
 
 
 class Picky(beam.CombineFn):
@@ -95,7 +96,7 @@ class Misspelt(beam.DoFn):
         yield elemnt  # type: ignore[name-defined] # noqa: F821
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 def test_a_function_with_states_that_fails_for_nearly_all_stops_a_pipeline(host: Any) -> None:
     def run(**share: float) -> Any:
         pipeline = beam.Pipeline()

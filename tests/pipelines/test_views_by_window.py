@@ -19,6 +19,7 @@ from beamlike.testing import (
     expect,
 )
 from beamlike.testing import TimestampedValue as At
+from tests.support.pipelines.files import HOSTS
 
 SECOND, TEN_MS = beam.FixedWindows("1 s"), beam.FixedWindows("10 ms")
 TWO_SECONDS = beam.SlidingWindows("2 s", "1 s")
@@ -136,10 +137,7 @@ def seen(trigger: bl.Trigger, lateness: str, host: str) -> list[Any]:
     return sorted((*it.element.value, steps[it.step]) for it in came)
 
 
-HOSTS = ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
-
-
-@pytest.mark.parametrize("host", HOSTS)
+@HOSTS
 @pytest.mark.parametrize(
     ("trigger", "lateness", "empty_at", "seen_at"),
     [

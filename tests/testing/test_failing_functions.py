@@ -9,6 +9,7 @@ from beamlike import AfterCount, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import UserFunctionError, WindowingError
 from beamlike.model.combine import CombineFn, Mean, Sum
 from beamlike.testing import Results, TestStream, dropped, early_pane, emit_exactly, on_time_pane
+from tests.support.pipelines.files import HOSTS
 from tests.support.refusals import refusal
 
 MINUTE = ("00:00:00", "00:01:00")
@@ -147,9 +148,7 @@ def test_there_is_no_third_choice() -> None:
     ) == ("on_error must be one of 'fail', 'drop', got 'ignore'")
 
 
-@pytest.mark.parametrize(
-    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
-)
+@HOSTS
 def test_a_scenario_drops_all_that_fails_however_much_it_is(host: Any) -> None:
     class Misspelt(CombineFn):
         def create(self) -> int:
