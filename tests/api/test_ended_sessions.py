@@ -8,7 +8,7 @@ import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
 from tests.support.queries.hours import hourly
-from tests.support.queries.rows import ON_BOTH, SMALL, Row
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT, SMALL, Row
 from tests.support.queries.saved_locally import saved_stages
 
 CLICKS = "user string, at timestamp, event string"
@@ -48,7 +48,7 @@ def shown(rows: list[Row]) -> list[str]:
     return found
 
 
-@ON_BOTH
+@ON_BOTH_AT_NIGHT
 def test_a_visit_ends_with_its_logout_and_the_next_begins_at_once(host: Any) -> None:
     with QueryTest(visits, CLICKS, host=host) as query:
         came = [

@@ -16,7 +16,7 @@ import beamlike.beam as beam
 from beamlike.errors import StateError, TimeError, WindowingError
 from beamlike.testing import QueryTest
 from tests.support.queries.hours import hourly
-from tests.support.queries.rows import ON_BOTH
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 
 MACHINES = ("columnar", "reference")
 COLUMNS = "k string, at timestamp, v int"
@@ -58,7 +58,7 @@ def shown(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-@ON_BOTH
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, machine: Any) -> None:
     times = (471_010, 471_007, 471_001, 471_009, 471_005, 471_002)
@@ -69,7 +69,7 @@ def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, mach
     assert shown(panes, *names) == [(6, 2, 0, noon(471_001), 2, 0)]
 
 
-@ON_BOTH
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(host: str, machine: Any):
     with query(GAP, host, machine=machine) as test:

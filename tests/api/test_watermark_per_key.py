@@ -15,7 +15,7 @@ from beamlike.testing import QueryTest
 from beamlike.testing.scenarios.capture import capture
 from beamlike.testing.scenarios.files import differences, transcripts_of
 from beamlike.testing.scenarios.writing import scenario_text
-from tests.support.queries.rows import ON_BOTH, Row, counts_by_hour
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT, Row, counts_by_hour
 from tests.support.queries.saved_locally import saved_stages
 
 READINGS = "device string, at timestamp, v int"
@@ -42,7 +42,7 @@ def reading(device: str | None, at: str, v: int = 1) -> Row:
     return {"device": device, "at": at, "v": v}
 
 
-@ON_BOTH
+@ON_BOTH_AT_NIGHT
 def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(host: Any) -> None:
     with QueryTest(hours, READINGS, host=host) as query:
         came = [
@@ -66,7 +66,7 @@ def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(hos
     ]
 
 
-@ON_BOTH
+@ON_BOTH_AT_NIGHT
 def test_the_hours_of_a_silent_device_end_by_the_clock(host: Any) -> None:
     def job(readings: Any) -> bl.Stream:
         return hours(readings, watermark="0 s", idle_after="5 minutes", idle="advance")
