@@ -17,6 +17,7 @@ from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import CoderError, PipelineError, TypeCheckError
 from beamlike.model.panes import NO_FIRING
 from tests.support.pipelines.results_of_runs import values
+from tests.support.sums import AddedInSteps
 
 
 class Nothing(beam.PTransform[Any, Any]):
@@ -212,21 +213,9 @@ class Named(beam.DoFn[Any, Any]):
         yield element
 
 
-class NamedSum(beam.CombineFn[Any, Any]):
+class NamedSum(AddedInSteps, beam.CombineFn[Any, Any]):
     def default_label(self) -> str:
         return "all of them"
-
-    def create_accumulator(self, *args: Any, **kwargs: Any) -> int:
-        return 0
-
-    def add_input(self, mutable_accumulator: int, element: int, *args: Any, **kw: Any) -> int:
-        return mutable_accumulator + element
-
-    def merge_accumulators(self, accumulators: Any, *args: Any, **kwargs: Any) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int, *args: Any, **kwargs: Any) -> int:
-        return accumulator
 
 
 class NamedPart(beam.PartitionFn):

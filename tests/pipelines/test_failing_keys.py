@@ -9,21 +9,13 @@ import beamlike.beam as beam
 from beamlike.errors import TooManyFailuresError, TransformError
 from tests.support.pipelines.files import HOSTS
 from tests.support.queries.rows import ON_BOTH
+from tests.support.sums import AddedInSteps
 
 
-class Picky(beam.CombineFn):
+class Picky(AddedInSteps, beam.CombineFn):
     """A sum that has no result for the key 2."""
 
-    def create_accumulator(self) -> int:
-        return 0
-
-    def add_input(self, mutable_accumulator: int, element: int, /) -> int:
-        return mutable_accumulator + element
-
-    def merge_accumulators(self, accumulators: Any, /) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int, /) -> int:
+    def extract_output(self, accumulator: int) -> int:
         if accumulator == 2:
             raise ValueError("2 is not a sum")
         return accumulator
