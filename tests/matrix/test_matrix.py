@@ -1,16 +1,14 @@
 """Each type as key and as value of each aggregate, beside ``groupBy``: on each host, in bounded
 data and in streams, under each setting that changes what Spark does."""
 
-import os
 from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from beamlike.hosts.spark.session import SESSION_ZONE
-from tests.matrix.cells import cells, differences, key_differences
+from tests.matrix.cells import cells_of_the_page, differences, key_differences
 from tests.matrix.hosts import HOSTS, WINDOWS
-from tests.support.examples import AT_NIGHT
 
 pytestmark = pytest.mark.spark
 
@@ -43,9 +41,7 @@ PLAYS: Final = [*_plays()]
 def test_panes_have_what_spark_has(
     spark: Any, setting: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
 ) -> None:
-    taken = [cell for cell, said in cells(spark).items() if said == "="]
-    if AT_NIGHT not in os.environ:
-        taken = taken[::3]  # every aggregate, and all types but one
+    taken = [cell for cell, said in cells_of_the_page().items() if said == "="]
     setting("spark.sql.ansi.enabled", ansi)
     setting(SESSION_ZONE, zone)
     assert differences(spark, host, clock, window, taken) == {}
