@@ -266,6 +266,38 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
+def setting(spark: Any) -> Iterator[Callable[[str, str], None]]:
+    """Sets one of the session's settings, until the test is over."""
+    before: dict[str, str | None] = {}
+
+    def set_to(name: str, value: str) -> None:
+        before.setdefault(name, spark.conf.get(name, None))
+        spark.conf.set(name, value)
+
+    yield set_to
+    for name, value in before.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+@pytest.fixture
+def folders_for_kafka(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders take the place of Kafka's brokers."""
+    from beamlike.hosts import kafka_connector
+    from tests.support import topics
+
+    spark.dataSource.register(topics.Topics)
+    monkeypatch.setattr(kafka_connector, "FORMAT", topics.FORMAT)
+
+
+@pytest.fixture(autouse=True)
+def _session_of_host(request: pytest.FixtureRequest) -> None:
+    """A test with the parameter ``host="spark"`` has the one session, also if it does not ask."""
+    spec = getattr(request.node, "callspec", None)
+    if spec is not None and spec.params.get("host") == "spark":
+        request.getfixturevalue("spark")
+
+
+@pytest.fixture
 def utc_session(spark: Any) -> Iterator[Any]:
     """The session in UTC, as `local_session` makes it: where documentation prints what it says."""
     with session_zone(spark, "UTC"):

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 
+import beamlike as bl
 from beamlike.inspect.queries.progress import observed_metrics
 from tests.support.queries.shown import IN_UTC, Rows, shown
 
@@ -139,13 +140,9 @@ def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 @pytest.fixture
-def no_empty_batches(spark: Any) -> Iterator[None]:
+def no_empty_batches(setting: Callable[[str, str], None]) -> None:
     """Spark runs no micro-batch without data. Streams with watermarks of their own need none."""
-    setting = "spark.sql.streaming.noDataMicroBatches.enabled"
-    before = spark.conf.get(setting)
-    spark.conf.set(setting, "false")
-    yield
-    spark.conf.set(setting, before)
+    setting("spark.sql.streaming.noDataMicroBatches.enabled", "false")
 
 
 @pytest.fixture
@@ -166,3 +163,20 @@ def feed(spark: Any, tmp_path: Path) -> Iterator[Callable[[str], Feed]]:
     yield make
     for each in feeds:
         each.stop()
+
+
+@pytest.fixture
+def orders(spark: Any) -> bl.Stream:
+    """One row has no readable time, so that a grouping drops it."""
+    frame = spark.sql(
+        """
+        select * from values
+            ('ann', '2020-01-01 00:01:00Z', 'book', array('new', 'red')),
+            ('ann', '2020-01-01 00:02:00Z', 'ink', array()),
+            ('bob', '2020-01-01 00:03:00Z', 'pen', null),
+            ('bob', '2020-01-01 00:04:00Z', 'cup', array('red', null)),
+            ('cat', 'soon', 'mug', array('red'))
+            as (user, at, item, tags)
+        """
+    )
+    return bl.stream(frame, timestamp="at").window(bl.FixedWindows("10 minutes"))

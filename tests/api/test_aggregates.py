@@ -13,6 +13,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import ColumnError, CombineError
 from beamlike.model.combine import Sample
+from tests.support.queries.hours import hourly
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
@@ -384,14 +385,8 @@ def test_a_count_takes_columns_of_types_that_arrow_does_not_have(spark: Any) -> 
         as terms(user, at, term, more)
         """
     )
-    rows = bl.windowed(
-        terms,
-        key="user",
-        timestamp="at",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"terms": bl.count("term"), "more": bl.count("more"), "rows": bl.count()},
-        output="all",
-    )
+    counts = {"terms": bl.count("term"), "more": bl.count("more"), "rows": bl.count()}
+    rows = hourly(terms, counts, key="user", output="all")
     panes, dropped = bl.split(rows)
     assert [tuple(row) for row in panes.select("user", "terms", "more", "rows").collect()] == [
         ("ann", 1, 2, 2)

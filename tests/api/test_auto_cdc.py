@@ -5,8 +5,6 @@ for which neither Delta Lake nor Iceberg has a jar: the catalog of ``tests/suppo
 compiled here in their place. Everywhere else `tests.catalogs` has the jars.
 """
 
-import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.testing import QueryTest
-from tests.api.test_declarative_pipelines import FIRST, HITS, SECOND, SPEC, run
+from tests.api.test_declarative_pipelines import FIRST, HITS, SECOND, run
 
 pytestmark = [
     pytest.mark.spark,
@@ -89,21 +87,14 @@ def standing(rows: list[Row]) -> list[tuple[str, int, int, int]]:
 
 
 def test_the_table_has_the_visits_that_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    folders = [tmp_path / name for name in ("in", "definitions", "conf", "classes", "tables")]
-    inbox, definitions, conf, classes, tables = folders
+    folders = conf, classes, tables = [tmp_path / name for name in ("conf", "classes", "tables")]
     for folder in folders:
         folder.mkdir()
     jars = Path(pyspark.__file__).parent / "jars"
     subprocess.run(["javac", "-nowarn", "-cp", f"{jars}/*", "-d", classes, CATALOG], check=True)
     (conf / "spark-defaults.conf").write_text(DEFAULTS.format(classes=classes, home=tables))
     monkeypatch.setenv("SPARK_CONF_DIR", str(conf))
-    (tmp_path / "spark-pipeline.yml").write_text(SPEC.format(home=tmp_path))
-    (definitions / "visits.py").write_text(DEFINITIONS.format(inbox=str(inbox)))
-    for number, rows in enumerate((FIRST, SECOND)):
-        file = inbox / f"{number}.json"
-        file.write_text("\n".join(map(json.dumps, rows)))
-        os.utime(file, (number, number))  # Spark reads the older one first
-    run(tmp_path)
+    run(tmp_path, DEFINITIONS.format(inbox=str(tmp_path / "in")))
 
     names, *lines = (tables / "standing.tsv").read_text().splitlines()
     columns = names.split("\t")

@@ -46,7 +46,7 @@ def ran(feed: Any, out: Any, **trigger: Any) -> list[tuple[int, Row]]:
 
 
 @pytest.mark.parametrize(
-    "early", [bl.AfterProcessingTime("1 hour"), bl.AfterCount(5)], ids=["clock", "count"]
+    "early", [bl.AfterCount(5), bl.AfterProcessingTime("1 hour")], ids=["count", "clock"]
 )
 def test_a_backlog_has_its_on_time_and_late_panes(feed: MakeFeed, early: Any) -> None:
     events = feed(EVENTS)

@@ -4,7 +4,7 @@ A call is judged before any data is read: the frames of those tests fail when th
 """
 
 import json
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import ONLY_PANE, MakeFeed, Row, counts_of
 from tests.support.queries.shown import shown
 from tests.support.refusals import refusal
@@ -75,14 +76,7 @@ def in_order(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=repr)
 
 
-def hourly(frame: Any, **changes: Any) -> Any:
-    call: dict[str, Any] = {
-        "key": "shop",
-        "timestamp": "at",
-        "window": bl.FixedWindows("1 hour"),
-        "aggregate": {"n": bl.count(), "mean": bl.mean("price")},
-    }
-    return bl.windowed(frame, **(call | changes))
+by_shop = partial(hourly, key="shop", aggregate={"n": bl.count(), "mean": bl.mean("price")})
 
 
 def sales(spark: Any, *rows: Row) -> Any:
@@ -95,16 +89,16 @@ EXPECTED_DROPS = [refused(reason, row) for reason, row in BAD_ROWS]
 def test_bad_rows_are_delivered_with_their_reason_and_good_rows_do_not_suffer(spark: Any) -> None:
     frame = sales(spark, GOOD, *(row for _, row in BAD_ROWS), GOOD | {"price": "2.5"})
 
-    assert in_order(shown(hourly(frame, output="all"))) == in_order(
+    assert in_order(shown(by_shop(frame, output="all"))) == in_order(
         [PANE | {"dropped": None}, *EXPECTED_DROPS]
     )
-    assert in_order(shown(hourly(frame, output="dropped"))) == in_order(EXPECTED_DROPS)
-    assert shown(hourly(frame)) == [PANE]
+    assert in_order(shown(by_shop(frame, output="dropped"))) == in_order(EXPECTED_DROPS)
+    assert shown(by_shop(frame)) == [PANE]
 
 
 def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
     stream = feed(SALES)
-    stream.start(hourly(stream.frame, output="all", watermark="0 s", name="sales per hour"))
+    stream.start(by_shop(stream.frame, output="all", watermark="0 s", name="sales per hour"))
 
     drops = [refused(reason, row, "sales per hour") for reason, row in BAD_ROWS]
 
@@ -128,7 +122,7 @@ def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
     frame = sales(spark, GOOD, BAD_ROWS[1][1], BAD_ROWS[5][1])
 
     with pytest.raises(PySparkException) as failed:
-        hourly(frame, on_error="fail").collect()
+        by_shop(frame, on_error="fail").collect()
 
     assert (
         "beamlike.errors.InputRowError: 2 row(s) cannot be grouped; the first: bad_timestamp in "
@@ -139,7 +133,7 @@ def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
 
 def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> None:
     stream = feed(SALES)
-    stream.start(hourly(stream.frame, on_error="fail", watermark="0 s"))
+    stream.start(by_shop(stream.frame, on_error="fail", watermark="0 s"))
     assert stream.send(GOOD) == []
 
     with pytest.raises(StreamingQueryException) as failed:
@@ -162,8 +156,8 @@ def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(spark: Any, kind: str
         """
     )
 
-    values = hourly(frame, aggregate={"n": bl.count(), "due": bl.max("due")}, output="all")
-    keys = hourly(frame, key="due", aggregate={"n": bl.count()}, output="all")
+    values = by_shop(frame, aggregate={"n": bl.count(), "due": bl.max("due")}, output="all")
+    keys = by_shop(frame, key="due", aggregate={"n": bl.count()}, output="all")
 
     for out, reason in ((values, "bad_value"), (keys, "bad_key")):
         assert in_order(
@@ -183,7 +177,7 @@ def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(spark: Any, m
         """
     )
 
-    out = hourly(frame, aggregate={"n": bl.count(), "due": bl.collect("due")}, output="all")
+    out = by_shop(frame, aggregate={"n": bl.count(), "due": bl.collect("due")}, output="all")
 
     assert in_order(
         [(row["n"], row["dropped"] and row["dropped"]["reason"]) for row in shown(out)]
@@ -196,7 +190,7 @@ def test_a_sum_that_outgrows_its_type_says_which_one(spark: Any) -> None:
     )
 
     with pytest.raises(PySparkException) as failed:
-        hourly(frame, aggregate={"total": bl.sum("price")}, on_error="fail").collect()
+        by_shop(frame, aggregate={"total": bl.sum("price")}, on_error="fail").collect()
 
     words = str(failed.value)
     assert "OutgrownError: aggregate 'total' outgrew its type int64: it would be " in words
@@ -398,14 +392,14 @@ def test_a_call_that_cannot_work_is_refused_before_any_data_is_read(
     unread: Any, changes: dict[str, Any], kind: type[BeamlikeError], text: str
 ) -> None:
     with pytest.raises(kind) as wrong:
-        hourly(unread, **({"aggregate": {"n": bl.count()}} | changes))
+        by_shop(unread, **({"aggregate": {"n": bl.count()}} | changes))
 
     assert type(wrong.value) is kind
     assert str(wrong.value) == text
 
 
 def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
-    assert refusal(ColumnError, lambda: hourly([1, 2])) == (
+    assert refusal(ColumnError, lambda: by_shop([1, 2])) == (
         "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
     )
 
@@ -413,7 +407,7 @@ def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
 def test_the_name_that_is_needed_inside_is_refused(spark: Any) -> None:
     frame = spark.sql("select 'a' shop, timestamp '2020-01-01' at, 1 __beamlike_event_time")
 
-    assert refusal(ColumnError, lambda: hourly(frame, aggregate={"n": bl.count()})) == (
+    assert refusal(ColumnError, lambda: by_shop(frame, aggregate={"n": bl.count()})) == (
         "the name '__beamlike_event_time' is needed here; rename that column of df"
     )
 
@@ -444,7 +438,7 @@ def test_a_stream_that_would_never_emit_anything_is_refused(
     ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
 
     with pytest.raises(WindowingError) as wrong:
-        hourly(ticks, **({"key": "value", "aggregate": {"n": bl.count()}} | changes))
+        by_shop(ticks, **({"key": "value", "aggregate": {"n": bl.count()}} | changes))
 
     assert str(wrong.value) == text
 
@@ -453,7 +447,7 @@ def test_a_second_watermark_is_refused(spark: Any) -> None:
     ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
 
     with pytest.raises(WindowingError) as wrong:
-        hourly(
+        by_shop(
             ticks.withWatermark("at", "1 minute"),
             key="value",
             aggregate={"n": bl.count()},
@@ -466,38 +460,27 @@ def test_a_second_watermark_is_refused(spark: Any) -> None:
     )
 
 
-@pytest.fixture
-def other_state_store(spark: Any) -> Iterator[None]:
-    setting = "spark.sql.streaming.stateStore.providerClass"
-    before = spark.conf.get(setting)
-    spark.conf.set(
-        setting, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    )
-    yield
-    spark.conf.set(setting, before)
-
-
-@pytest.mark.usefixtures("other_state_store")
-def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any) -> None:
+def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, setting: Any) -> None:
+    other = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    setting("spark.sql.streaming.stateStore.providerClass", other)
     ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
 
     with pytest.raises(EnvironmentProblem) as wrong:
-        hourly(ticks, key="value", aggregate={"n": bl.count()}, watermark="1 minute")
+        by_shop(ticks, key="value", aggregate={"n": bl.count()}, watermark="1 minute")
 
     assert str(wrong.value) == (
-        "streaming windows need the RocksDB state store, and this session has "
-        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider; add "
+        f"streaming windows need the RocksDB state store, and this session has {other}; add "
         '.config("spark.sql.streaming.stateStore.providerClass", '
         '"org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider") to the '
         "builder of the session, or call spark.conf.set with the same before the query starts"
     )
-    assert shown(hourly(sales(spark, GOOD, GOOD | {"price": "2.5"}))) == [PANE]
+    assert shown(by_shop(sales(spark, GOOD, GOOD | {"price": "2.5"}))) == [PANE]
 
 
 def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", "3.5.1")
 
-    assert refusal(EnvironmentProblem, lambda: hourly(unread, aggregate={"n": bl.count()})) == (
+    assert refusal(EnvironmentProblem, lambda: by_shop(unread, aggregate={"n": bl.count()})) == (
         "the Spark host needs PySpark 4.1 or later, and this is 3.5.1; run: "
         'pip install -U "pyspark>=4.1"'
     )
@@ -507,12 +490,9 @@ def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch)
 def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(feed: MakeFeed):
     stream = feed("shop string, at string, order_id long, note string")
     stream.start(
-        bl.windowed(
+        by_shop(
             stream.frame,
-            key="shop",
-            timestamp="at",
             watermark="0 s",
-            window=bl.FixedWindows("1 hour"),
             aggregate={"n": bl.count()},
             carry=["order_id", "at"],
             output="all",
@@ -535,7 +515,7 @@ def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones
 
 
 def test_split_says_which_frames_it_takes(unread: Any) -> None:
-    assert refusal(ColumnError, lambda: bl.split(hourly(unread))) == (
+    assert refusal(ColumnError, lambda: bl.split(by_shop(unread))) == (
         'split takes a frame made with windowed(..., output="all"); this one has no column '
         "'dropped'"
     )

@@ -1,20 +1,23 @@
-"""A stopped query goes on with the same panes: its state repartitioned, its sources changed.
+"""A stopped query goes on: with other words, its state repartitioned, its sources changed.
 
-What is compared are all panes, after a restart from the changed checkpoint, with those of a query
-over the same rows with a checkpoint that stays as it is.
+Where panes are compared, those after a restart from the changed checkpoint are those of a query
+over the same rows with a checkpoint that stays as it is. Which words may differ is a table of
+docs/pages/operating.md; `tests/hosts/test_changes.py` has an example of each of its rows.
 """
 
 import json
-from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
 from beamlike.cli import main
 from beamlike.errors import StateError
+from tests.support.queries.rows import MakeFeed, event
+from tests.support.queries.shown import lines
 
 pytestmark = pytest.mark.spark
 
@@ -83,29 +86,24 @@ def test_state_over_more_partitions_goes_on_with_the_same_panes(
 
 
 def test_spark_reads_what_its_file_sink_wrote_if_the_micro_batch_is_noted_there(
-    spark: Any, tmp_path: Path
+    spark: Any, setting: Any, tmp_path: Path
 ) -> None:
     """Also where it gathers its notes, here in each second micro-batch."""
-    interval = "spark.sql.streaming.fileSink.log.compactInterval"
+    setting("spark.sql.streaming.fileSink.log.compactInterval", "2")
     inbox, out, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     inbox.mkdir()
-    hits, before = reading(spark, inbox), spark.conf.get(interval, "10")
-    spark.conf.set(interval, "2")
-    try:
-        found = []
-        for number, minutes in enumerate(((0, 7), (5, 40), (50, 90))):
-            arrive(inbox, str(number), *minutes)
-            writer = panes(hits).writeStream.format("parquet").option("path", str(out))
-            writer = writer.option("checkpointLocation", str(checkpoint))
-            writer.trigger(availableNow=True).start().awaitTermination()
-            found.append(spark.read.parquet(str(out)).count())
-            if number < 2:
-                bl.repartition(spark, checkpoint, 3 + number, output=out)
-        assert spark.read.parquet(str(out)).count() == found[-1]
-        rows = sorted(map(tuple, spark.read.parquet(str(out)).collect()), key=str)
-        assert rows == run(panes(hits), tmp_path / "another")
-    finally:
-        spark.conf.set(interval, before)
+    hits, found = reading(spark, inbox), []
+    for number, minutes in enumerate(((0, 7), (5, 40), (50, 90))):
+        arrive(inbox, str(number), *minutes)
+        writer = panes(hits).writeStream.format("parquet").option("path", str(out))
+        writer = writer.option("checkpointLocation", str(checkpoint))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        found.append(spark.read.parquet(str(out)).count())
+        if number < 2:
+            bl.repartition(spark, checkpoint, 3 + number, output=out)
+    assert spark.read.parquet(str(out)).count() == found[-1]
+    rows = sorted(map(tuple, spark.read.parquet(str(out)).collect()), key=str)
+    assert rows == run(panes(hits), tmp_path / "another")
 
 
 def test_what_cannot_be_repartitioned_is_refused(spark: Any, tmp_path: Path) -> None:
@@ -121,27 +119,19 @@ def test_what_cannot_be_repartitioned_is_refused(spark: Any, tmp_path: Path) -> 
         bl.repartition(spark, checkpoint, has)
 
 
-@pytest.fixture
-def evolving(spark: Any) -> Iterator[Any]:
-    """A session in which sources are known by their names."""
-    before = spark.conf.get(EVOLVES, "false")
-    spark.conf.set(EVOLVES, "true")
-    yield spark
-    spark.conf.set(EVOLVES, before)
-
-
 @pytest.mark.parametrize("clocked", [False, True])
 def test_named_sources_may_change_their_order_and_others_join_them(
-    evolving: Any, tmp_path: Path, clocked: bool
+    spark: Any, setting: Any, tmp_path: Path, clocked: bool
 ) -> None:
     """With the ticks of a trigger by the clock, too, which are a source like the others."""
+    setting(EVOLVES, "true")  # sources are known by their names
     boxes = {name: tmp_path / name for name in ("clicks", "taps", "swipes")}
     for box in boxes.values():
         box.mkdir()
     parts = {"wake_every": "1 day"} if clocked else {}
 
     def union(*names: str) -> Any:
-        frames = [reading(evolving, boxes[name], name) for name in names]
+        frames = [reading(spark, boxes[name], name) for name in names]
         rows = bl.stream(
             reduce(lambda one, other: one.unionByName(other), frames),
             timestamp="at",
@@ -166,3 +156,74 @@ def test_named_sources_may_change_their_order_and_others_join_them(
         came["as it was"].append(run(union("clicks", "taps", "swipes"), tmp_path / "all"))
     assert came["changed"] == came["as it was"]
     assert came["changed"][-1]
+
+
+EVENTS = "user string, at timestamp, v int"
+
+
+def clocked(delay: str) -> bl.AfterWatermark:
+    """Early panes by the clock, long after the test."""
+    return bl.AfterWatermark(early=bl.AfterProcessingTime(delay), late=bl.AfterCount(1))
+
+
+HOURS: dict[str, Any] = {
+    "key": "user",
+    "timestamp": "at",
+    "watermark": "10 minutes",
+    "window": bl.FixedWindows("1 hour"),
+    "trigger": clocked("10 days"),
+    "accumulation": "accumulating",
+    "allowed_lateness": "12 hours",
+    "aggregate": {"n": bl.count()},
+    "output": "all",
+    "shards": 2,
+    "buckets": 2,
+    "wake_every": "1 day",
+}
+
+
+@pytest.mark.nightly
+def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
+    spark: Any, feed: MakeFeed, setting: Any
+) -> None:
+    events = feed(EVENTS)
+    events.start(bl.windowed(events.frame, **HOURS))
+    # The watermark is at 02:50. The first hour waits for late rows, the third for its end.
+    first = events.send(
+        event("ann", "00:05:00"), event("ann", "02:10:00"), event("bob", "03:00:00")
+    )
+    events.stop()
+
+    changed = HOURS | {
+        "trigger": clocked("20 days"),
+        "allowed_lateness": "1 hour",
+        "watermark": "1 minute",
+        "wake_every": "2 days",
+        "machine": "reference",
+        "name": "hours",
+    }
+    partitions = spark.conf.get("spark.sql.shuffle.partitions")
+    setting("spark.sql.shuffle.partitions", "5")
+    events.start(bl.windowed(events.frame, **changed))
+    second = events.send(event("ann", "00:10:00"), event("bob", "03:10:00"))
+    third = events.send(event("ann", "02:20:00"), event("eva", "05:00:00"))
+    progress = [it["stateOperators"] for it in events.query.recentProgress]
+    events.stop()
+
+    assert lines(first) == ["ann 1 | 00:00-01:00 ON_TIME 0"]
+    assert lines(second) == [
+        "ann 1 | 02:00-03:00 ON_TIME 0",
+        'dropped by hours, expired: {"user":"ann"} | timestamp 00:10, watermark 02:50, missed_ms '
+        "3000001, window 00:00-01:00, count 1",
+    ]
+    assert lines(third) == ["ann 2 | 02:00-03:00 LATE 1", "bob 2 | 03:00-04:00 ON_TIME 0"]
+    # Spark keeps the number that the checkpoint has.
+    assert {it["numShufflePartitions"] for (it,) in progress} == {int(partitions)}
+
+    plain = HOURS | {"trigger": bl.AfterWatermark(late=bl.AfterCount(1))}
+    events.start(bl.windowed(events.frame, **plain))
+    with pytest.raises(StreamingQueryException) as refused:
+        events.send(event("ann", "05:10:00"))
+    assert "There are [2] sources in the checkpoint offsets and now there are [1] sources" in str(
+        refused.value
+    )

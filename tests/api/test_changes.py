@@ -9,14 +9,16 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.rows import of_key as event
 from tests.support.queries.shown import lines_in_order
 from tests.support.refusals import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 
 
-EVENTS = "k string, at timestamp"
+EVENTS = "k string, at timestamp, v int"
 RETRACTING: dict[str, Any] = {
     "window": bl.Sessions("10 minutes"),
     "trigger": bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
@@ -29,10 +31,6 @@ HOWS: dict[str, dict[str, Any]] = {
     "upserts": {"render": "upserts"},
     "only what differs": {"unchanged": "omit"},
 }
-
-
-def event(key: str, time: str) -> Row:
-    return {"k": key, "at": f"2020-01-01T{time}:00Z"}
 
 
 def each_way(frame: Any, hows: Iterable[str]) -> Any:
@@ -74,7 +72,7 @@ def test_each_rendering_has_its_own_columns(feed: MakeFeed) -> None:
 
 STORY: list[tuple[Row, dict[str, list[str]]]] = [
     (
-        event("a", "01:00"),
+        event("a", "01:00:00"),
         {
             "retractions": ["a 1 | 01:00-01:10 EARLY 0"],
             "changelog": ["a 1 | 01:00-01:10 EARLY 0 upsert"],
@@ -84,7 +82,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     ),
     # The session grows, and keeps its name.
     (
-        event("a", "01:05"),
+        event("a", "01:05:00"),
         {
             "retractions": ["a 1 | 01:00-01:10 EARLY 0 withdrawn", "a 2 | 01:00-01:15 EARLY 0"],
             "changelog": ["a - | 01:00-01:10 delete", "a 2 | 01:00-01:15 EARLY 0 upsert"],
@@ -97,7 +95,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     ),
     # A second session begins.
     (
-        event("a", "01:20"),
+        event("a", "01:20:00"),
         {
             "retractions": ["a 1 | 01:20-01:30 EARLY 0"],
             "changelog": ["a 1 | 01:20-01:30 EARLY 0 upsert"],
@@ -107,7 +105,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     ),
     # The two merge: the earlier one keeps its name, the other one goes.
     (
-        event("a", "01:12"),
+        event("a", "01:12:00"),
         {
             "retractions": [
                 "a 2 | 01:00-01:15 EARLY 0 withdrawn",
@@ -132,7 +130,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     ),
     # The watermark is at 03:00, and the session on time. Its count is what it was.
     (
-        event("b", "04:00"),
+        event("b", "04:00:00"),
         {
             "retractions": [
                 "a 4 | 01:00-01:30 EARLY 0 withdrawn",
@@ -149,7 +147,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
     ),
     # A late row makes the session longer.
     (
-        event("a", "01:25"),
+        event("a", "01:25:00"),
         {
             "retractions": ["a 4 | 01:00-01:30 ON_TIME 1 withdrawn", "a 5 | 01:00-01:35 LATE 0"],
             "changelog": ["a - | 01:00-01:30 delete", "a 5 | 01:00-01:35 LATE 0 upsert"],
@@ -212,7 +210,7 @@ def test_anyone_who_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed)
     for number in range(6):
         minutes = (20 * number + dice.randrange(-60, 60) for _ in range(dice.randint(3, 8)))
         rows = [
-            event(dice.choice("ab"), f"{2 + minute // 60:02}:{minute % 60:02}")
+            event(dice.choice("ab"), f"{2 + minute // 60:02}:{minute % 60:02}:00")
             for minute in minutes
         ]
         for how, own in by_how(events.send(*rows)).items():
@@ -239,15 +237,7 @@ def test_only_what_is_retracting_has_changes(feed: MakeFeed, render: Any, accumu
         rows.group("k", {"n": bl.count()}, render=render)
     assert str(wrong.value) == text
     with pytest.raises(WindowingError) as wrong:
-        bl.windowed(
-            frame,
-            key="k",
-            timestamp="at",
-            watermark="1 hour",
-            aggregate={"n": bl.count()},
-            render=render,
-            **windowing,
-        )
+        hourly(frame, watermark="1 hour", render=render, **windowing)
     assert str(wrong.value) == text
 
 

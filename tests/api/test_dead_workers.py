@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from beamlike.hosts.failed_starts import ADVICE_ON_DEAD_WORKERS, advice_on
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.store.blobs import words_of_largest
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 from tests.support.sums import Added
 
 SCHEMA = "device string, at timestamp, n int"
@@ -25,10 +27,9 @@ READINGS = [
 ]
 
 
-def collected(readings: Any, **changes: Any) -> Any:
-    call = {"key": "device", "timestamp": "at", "watermark": "1 minute"}
-    call |= {"window": bl.FixedWindows("1 hour"), "aggregate": {"all": bl.collect("n")}}
-    return bl.windowed(readings, shards=1, **(call | changes))
+collected = partial(
+    hourly, key="device", aggregate={"all": bl.collect("n")}, watermark="1 minute", shards=1
+)
 
 
 def test_a_step_without_memory_names_the_shard_the_largest_key_and_the_largest_window(

@@ -123,8 +123,17 @@ def table(home: Path, name: str) -> list[str]:
     return shown([row for file in files for row in pq.read_table(file).to_pylist()])
 
 
-def run(home: Path) -> None:
-    """The project, by the command that Spark has for it."""
+def run(home: Path, definitions: str) -> None:
+    """A project with these definitions and the hits, by the command that Spark has for it."""
+    inbox = home / "in"
+    for folder in (inbox, home / "definitions"):
+        folder.mkdir()
+    (home / "spark-pipeline.yml").write_text(SPEC.format(home=home))
+    (home / "definitions" / "visits.py").write_text(definitions)
+    for number, rows in enumerate((FIRST, SECOND)):
+        file = inbox / f"{number}.json"
+        file.write_text("\n".join(map(json.dumps, rows)))
+        os.utime(file, (number, number))  # Spark reads the older one first
     installed = Path(pyspark.__file__).parent
     environment = os.environ | {
         "SPARK_HOME": str(installed),
@@ -145,17 +154,8 @@ def run(home: Path) -> None:
 
 
 def test_the_tables_of_a_project_are_those_of_the_same_queries(tmp_path: Path) -> None:
-    inbox, said = tmp_path / "in", tmp_path / "said"
-    for folder in (inbox, tmp_path / "definitions"):
-        folder.mkdir()
-    (tmp_path / "spark-pipeline.yml").write_text(SPEC.format(home=tmp_path))
-    definitions = DEFINITIONS.format(inbox=str(inbox), said=str(said))
-    (tmp_path / "definitions" / "visits.py").write_text(definitions)
-    for number, rows in enumerate((FIRST, SECOND)):
-        file = inbox / f"{number}.json"
-        file.write_text("\n".join(map(json.dumps, rows)))
-        os.utime(file, (number, number))  # Spark reads the older one first
-    run(tmp_path)
+    said = tmp_path / "said"
+    run(tmp_path, DEFINITIONS.format(inbox=str(tmp_path / "in"), said=str(said)))
 
     for name, job in (("visits", visits), ("appended", visits), ("hours", hours)):
         with QueryTest(job, HITS) as query:

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import SMALL, MakeFeed, counts_of
 from tests.support.queries.rows import of_key as event
 from tests.support.queries.shown import lines
@@ -23,18 +24,9 @@ TEN_MINUTES = bl.FixedWindows("10 minutes")
 @pytest.mark.nightly
 def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed) -> None:
     events = feed(EVENTS)
-    sessions = bl.windowed(
-        events.frame,
-        key="k",
-        timestamp="at",
-        watermark="0 s",
-        window=bl.Sessions("10 minutes"),
-        aggregate={"sum": bl.sum("v")},
-        output="all",
-        name="sessions",
-        **SMALL,
-    )
-    events.start(sessions)
+    how: dict[str, Any] = {"watermark": "0 s", "output": "all", "name": "sessions", **SMALL}
+    sums = {"sum": bl.sum("v")}
+    events.start(hourly(events.frame, sums, window=bl.Sessions("10 minutes"), **how))
     assert events.send(event("a", "00:00:00"), event("a", "00:08:00")) == []
     assert events.send(event("b", "00:12:00")) == []
     (drop,) = events.send(event("a", "00:01:00", 7))

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import WindowingError
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import SMALL, MakeFeed, Row
 from tests.support.queries.shown import lines, shown
 from tests.support.refusals import refusal
@@ -122,16 +123,7 @@ def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(feed: MakeF
         else:  # Spark's watermark
             call = STRATEGIES[name] | SMALL | {"output": "all", "watermark": "1 minute"}
             frames = [
-                bl.windowed(
-                    events.frame,
-                    key="k",
-                    timestamp="at",
-                    aggregate=AGGREGATE,
-                    name=how,
-                    **HOWS[how],
-                    **call,
-                )
-                for how in hows
+                hourly(events.frame, AGGREGATE, name=how, **HOWS[how], **call) for how in hows
             ]
         events.start(union(zip(hows, frames, strict=True)))
 
@@ -170,19 +162,8 @@ def test_bounded_rows_make_the_same_panes(spark: Any, name: str):
     rows = [tuple(row.values()) for batch in random_batches(3) for row in batch]
     frame = spark.createDataFrame(rows, "k string, at string, v int").repartition(3)
     hows = hows_of(name)
-    frames = [
-        bl.windowed(
-            frame,
-            key="k",
-            timestamp="at",
-            aggregate=AGGREGATE,
-            output="all",
-            **STRATEGIES[name],
-            **SMALL,
-            **HOWS[how],
-        )
-        for how in hows
-    ]
+    call = STRATEGIES[name] | SMALL | {"output": "all"}
+    frames = [hourly(frame, AGGREGATE, **call, **HOWS[how]) for how in hows]
     came = by_how(shown(union(zip(hows, frames, strict=True))))
     plain = lines(came["plain"])
     assert {how: lines(came[how]) for how in hows} == dict.fromkeys(hows, plain)
@@ -196,16 +177,8 @@ def test_a_row_that_a_function_cannot_take_is_dropped_alone(spark: Any, how: str
         [(key, f"2020-01-01 00:0{v % 10}:00Z", v) for key in "ab" for v in (1, 13, 2)],
         "k string, at string, v int",
     ).coalesce(1)
-    out = bl.windowed(
-        frame,
-        key="k",
-        timestamp="at",
-        window=TEN_MINUTES,
-        aggregate={"n": bl.count(), "sum": bl.combine(SumOfTheLucky(), "v", "int", "int")},
-        output="all",
-        **SMALL,
-        **HOWS[how],
-    )
+    sums = {"n": bl.count(), "sum": bl.combine(SumOfTheLucky(), "v", "int", "int")}
+    out = hourly(frame, sums, window=TEN_MINUTES, output="all", **SMALL, **HOWS[how])
     reported = (
         "timestamp 00:03, window 00:00-00:10, count 1, error add of the aggregates n, sum raised "
         "ValueError: 13 is unlucky"

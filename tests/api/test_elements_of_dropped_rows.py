@@ -1,14 +1,18 @@
-"""The ``element`` of a dropped row has one format, which ``from_json`` reads back."""
+"""The ``element`` of a dropped row has one format, which ``from_json`` reads back.
 
+A map is an object in it if its keys are texts, else a list of entries.
+"""
+
+from datetime import date
 from typing import Any
 
 import attrs
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
-
-pytestmark = pytest.mark.spark
+from tests.support.queries.hours import hourly
 
 VALUES = {
     "flag": ("boolean", "true"),
@@ -57,54 +61,43 @@ class Raising(bl.WindowFn):
         raise ValueError("no window")
 
 
+def dropped_from(rows: Any, carry: list[str]) -> dict[str, Any]:
+    """The dropped rows of a frame of which each row fails, and of which each is refused."""
+    rows = rows.withColumn("at", F.lit("2020-01-01 00:00:00Z"))
+    how: dict[str, Any] = {"carry": carry, "output": "dropped", "max_failures": 1, "shards": 1}
+    return {
+        "failed": hourly(rows, window=Raising(), **how),
+        "refused": hourly(rows, reject={"unwanted": "true"}, **how),
+    }
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_every_type_comes_back_from_a_row_that_was_refused_and_from_one_that_failed(
-    spark: Any, ansi: str
+    spark: Any, setting: Any, ansi: str
 ) -> None:
-    before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", ansi)
-    try:
-        values = [
-            F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in VALUES.items()
-        ]
-        nulls = [F.lit(None).cast(kind).alias(name) for name, (kind, _) in VALUES.items()]
-        one = spark.range(1).select(F.lit("a").alias("k"), *values)
-        none = spark.range(1).select(F.lit("a").alias("k"), *nulls)
-        rows = one.unionByName(none).withColumn("at", F.lit("2020-01-01 00:00:00Z"))
-        how: dict[str, Any] = {
-            **{"key": "k", "timestamp": "at", "aggregate": {"n": bl.count()}, "carry": [*VALUES]},
-            **{"output": "dropped", "max_failures": 1, "shards": 1},
-        }
-        failed = bl.windowed(rows, window=Raising(), **how)
-        hour = bl.FixedWindows("1 hour")
-        refused = bl.windowed(rows, window=hour, reject={"unwanted": "true"}, **how)
-        texts = {}
-        for name, dropped in (("failed", failed), ("refused", refused)):
-            element = F.col("dropped.element")
-            back = F.from_json(element, rows.select("k", *VALUES).schema)
-            read = dropped.select(back.alias("row")).select("row.*")
-            assert shown(read) == shown(rows.select("k", *VALUES)), name
-            texts[name] = {row[0] for row in dropped.select(element).collect()}
-        without_time = {
-            text.replace(',"at":"2020-01-01 00:00:00Z"', "") for text in texts["refused"]
-        }
-        assert texts["failed"] == without_time
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", before)
+    setting("spark.sql.ansi.enabled", ansi)
+    values = [
+        F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in VALUES.items()
+    ]
+    nulls = [F.lit(None).cast(kind).alias(name) for name, (kind, _) in VALUES.items()]
+    one = spark.range(1).select(F.lit("a").alias("k"), *values)
+    rows = one.unionByName(spark.range(1).select(F.lit("a").alias("k"), *nulls))
+    texts = {}
+    for name, dropped in dropped_from(rows, [*VALUES]).items():
+        element = F.col("dropped.element")
+        read = dropped.select(F.from_json(element, rows.schema).alias("row")).select("row.*")
+        assert shown(read) == shown(rows), name
+        texts[name] = {row[0] for row in dropped.select(element).collect()}
+    time = ',"at":"2020-01-01 00:00:00Z"'
+    assert texts["failed"] == {text.replace(time, "") for text in texts["refused"]}
 
 
+@pytest.mark.spark
 def test_maps_of_other_keys_come_back_from_their_entries(spark: Any) -> None:
     values = [F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in MAPS.items()]
     nested = "named_struct('m', array(map(1, map(2, map('a', map(x'00', 3))), 4, null), null))"
     rows = spark.range(1).select(F.lit("a").alias("k"), *values, F.expr(nested).alias("deep"))
-    rows = rows.withColumn("at", F.lit("2020-01-01 00:00:00Z"))
-    how: dict[str, Any] = {
-        **{"key": "k", "timestamp": "at", "aggregate": {"n": bl.count()}, "output": "dropped"},
-        **{"carry": [*MAPS, "deep"], "max_failures": 1, "shards": 1},
-    }
-    failed = bl.windowed(rows, window=Raising(), **how)
-    hour = bl.FixedWindows("1 hour")
-    refused = bl.windowed(rows, window=hour, reject={"unwanted": "true"}, **how)
     fields = []
     for name in MAPS:
         key, value = rows.schema[name].dataType.keyType, rows.schema[name].dataType.valueType
@@ -114,7 +107,7 @@ def test_maps_of_other_keys_come_back_from_their_entries(spark: Any) -> None:
         "struct<m:array<array<struct<key:int,value:array<struct<key:int,value:"
         "map<string,array<struct<key:binary,value:int>>>>>>>>>"
     )
-    for dropped in (failed, refused):
+    for dropped in dropped_from(rows, [*MAPS, "deep"]).values():
         element = F.col("dropped.element")
         read = dropped.select(F.from_json(element, ", ".join([*fields, f"deep {deep}"])).alias("r"))
         maps = [F.map_from_entries(f"r.{name}").alias(name) for name in MAPS]
@@ -136,3 +129,32 @@ def shown(rows: Any) -> list[str]:
     exact = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"}
     texts = [F.to_json(F.struct(F.col(name)), exact) for name in rows.columns]
     return sorted("|".join(row) for row in rows.select(*texts).collect())
+
+
+WRITTEN: dict[str, tuple[pa.DataType, Any, str]] = {
+    "texts": (pa.map_(pa.string(), pa.int64()), [("a", 1), ("b", None)], '{"a":1,"b":null}'),
+    "numbers": (
+        pa.map_(pa.int64(), pa.string()),
+        [(-1, "x"), (2, None)],
+        '[{"key":-1,"value":"x"},{"key":2,"value":null}]',
+    ),
+    "bytes": (
+        pa.map_(pa.binary(), pa.bool_()),
+        [(b"\0\xff", True)],
+        '[{"key":"AP8=","value":true}]',
+    ),
+    "maps": (
+        pa.map_(pa.date32(), pa.list_(pa.map_(pa.int64(), pa.int64()))),
+        [(date(1582, 10, 4), [[(1, 2)], []])],
+        '[{"key":"1582-10-04","value":[[{"key":1,"value":2}],[]]}]',
+    ),
+    "none": (pa.map_(pa.int64(), pa.int64()), [], "[]"),
+}
+
+
+@pytest.mark.parametrize("keys", WRITTEN)
+def test_a_map_is_written_so_that_it_can_be_read(keys: str) -> None:
+    dtype, value, text = WRITTEN[keys]
+    table = pa.table({"k": ["a"], "at": ["no idea"], "m": pa.array([value], dtype)})
+    (row,) = hourly(table, carry="m", output="dropped").to_pylist()
+    assert row["dropped"]["element"] == f'{{"k":"a","at":"no idea","m":{text}}}'

@@ -1,6 +1,5 @@
 """Sessions that an event ends, over DataFrames: on the columnar machine, with all that follows."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,12 +7,12 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
-from tests.support.queries.rows import SMALL, Row
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT, SMALL, Row
 from tests.support.queries.saved_locally import saved_stages
 
 CLICKS = "user string, at timestamp, event string"
 VISITS = bl.Sessions("30 minutes", ends_with="logout")
-ON_BOTH = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
 
 
 def is_over(event: str | None) -> bool:
@@ -49,18 +48,9 @@ def shown(rows: list[Row]) -> list[str]:
     return found
 
 
-def running(
-    host: str, request: pytest.FixtureRequest, job: Callable[[Any], Any] = visits
-) -> QueryTest:
-    spark = request.getfixturevalue("spark") if host == "spark" else None
-    return QueryTest(job, CLICKS, host=host, spark=spark)  # type: ignore[arg-type]
-
-
-@ON_BOTH
-def test_a_visit_ends_with_its_logout_and_the_next_begins_at_once(
-    host: str, request: pytest.FixtureRequest
-) -> None:
-    with running(host, request) as query:
+@ON_BOTH_AT_NIGHT
+def test_a_visit_ends_with_its_logout_and_the_next_begins_at_once(host: Any) -> None:
+    with QueryTest(visits, CLICKS, host=host) as query:
         came = [
             shown(query.send(click("12:00"), click("12:10"), click("12:20", "logout"))),
             shown(query.send(click("12:21"))),
@@ -182,17 +172,8 @@ def test_a_flag_ends_visits_and_null_does_not() -> None:
     flagged = bl.Sessions("30 minutes", ends_with=True)
 
     def job(clicks: Any) -> Any:
-        return bl.windowed(
-            clicks,
-            key="user",
-            timestamp="at",
-            watermark="0 s",
-            window=flagged,
-            aggregate={"n": bl.count()},
-            window_input="over",
-            machine="columnar",
-            **SMALL,
-        )
+        how = {"key": "user", "window": flagged, "window_input": "over", **SMALL}
+        return hourly(clicks, watermark="0 s", machine="columnar", **how)
 
     with QueryTest(job, flags) as query:
         rows = [("12:00", False), ("12:05", True), ("12:06", None), ("12:07", True)]

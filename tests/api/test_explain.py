@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError
+from tests.support.queries.hours import hourly
 
 pytestmark = pytest.mark.spark
 
@@ -43,10 +44,7 @@ def events(spark: Any) -> Any:
 
 
 def counted(events: Any, window: bl.WindowFn = MINUTES, **more: Any) -> Any:
-    aggregate = more.pop("aggregate", {"n": bl.count()})
-    return bl.windowed(
-        events, key="k", timestamp="at", window=window, aggregate=aggregate, watermark="0s", **more
-    )
+    return hourly(events, window=window, watermark="0s", **more)
 
 
 def headline(panes: Any) -> str:
@@ -68,9 +66,7 @@ def test_it_tells_the_machine_and_what_it_does(events: Any) -> None:
 
 def test_a_batch_is_reported_of_as_a_stream_is(spark: Any) -> None:
     rows = spark.createDataFrame([("a", "2020-01-01 00:00:00Z", 1)], "k string, at string, v int")
-    panes = bl.windowed(
-        rows, key="k", timestamp="at", window=bl.Sessions("5m"), aggregate={"n": bl.count()}
-    )
+    panes = hourly(rows, window=bl.Sessions("5m"))
 
     assert bl.explain_plan(panes).splitlines()[:2] == [COLUMNAR, "  window: Sessions(5m)"]
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.pvalue import AsList
+from tests.support.queries.hours import hourly
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 ORDERS = pa.table({"no": [1], "ordered": [NOON], "item": ["tea"]})
@@ -73,10 +74,7 @@ def test_what_deduplicates_and_a_grouping_after_it() -> None:
 
 
 def test_one_grouping_over_a_table() -> None:
-    panes = bl.windowed(
-        ORDERS, key="item", timestamp="ordered", window=HOURS, aggregate={"n": bl.count()}
-    )
-    assert graph(panes) == [("beamlike", "")]
+    assert graph(hourly(ORDERS, key="item", timestamp="ordered")) == [("beamlike", "")]
 
 
 def test_a_pipeline() -> None:

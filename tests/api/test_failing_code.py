@@ -13,11 +13,12 @@ import pytest
 import beamlike as bl
 from beamlike.errors import TooManyFailuresError, UserFunctionError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH, Row
+from tests.support.refusals import refusal
 from tests.support.sums import Added
 
-Row = dict[str, Any]
 SCHEMA = "user string, at timestamp, v long, bad boolean"
-HOSTS = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
 
 
 class Mute(Exception):
@@ -59,20 +60,9 @@ class MisspeltResult(Failing):
 
 
 def sums(fn: bl.CombineFn, **options: Any) -> Any:
-    def job(rows: Any) -> Any:
-        call: Row = {
-            "key": "user",
-            "timestamp": "at",
-            "watermark": "0 s",
-            "window": bl.FixedWindows("1 hour"),
-            "aggregate": {"total": bl.combine(fn, "v", "long", "long")},
-            "output": "all",
-            "shards": 1,
-            **options,
-        }
-        return bl.windowed(rows, **call)
-
-    return job
+    total = {"total": bl.combine(fn, "v", "long", "long")}
+    how: Row = {"key": "user", "watermark": "0 s", "output": "all", "shards": 1} | options
+    return lambda rows: hourly(rows, total, **how)
 
 
 def row(v: int, at: str = "12:00:00", user: str = "ann", bad: bool | None = None) -> Row:
@@ -87,8 +77,8 @@ def dropped(rows: Sequence[Any]) -> list[tuple[str, str | None]]:
 # -- texts that have no form in UTF-8, and exits ------------------------------------------------
 
 
-@HOSTS
-def test_whatever_a_function_raises_is_dropped_with_a_text_that_can_be_sent(host: str) -> None:
+@ON_BOTH
+def test_whatever_a_function_raises_is_dropped_with_a_text_that_can_be_sent(host: Any) -> None:
     query = QueryTest(sums(Failing()), SCHEMA, host=host)
     rows = query.send(*(row(v, "12:00:00") for v in (1, 10, 11, 12, 13, 14)))
     what = "add of the aggregates total raised "
@@ -103,7 +93,7 @@ def test_whatever_a_function_raises_is_dropped_with_a_text_that_can_be_sent(host
     assert [it["total"] for it in after if it["dropped"] is None] == [1]
 
 
-@HOSTS
+@ON_BOTH
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -112,7 +102,7 @@ def test_whatever_a_function_raises_is_dropped_with_a_text_that_can_be_sent(host
         (14, "SystemExit: bye"),
     ],
 )
-def test_a_query_that_fails_says_the_same(host: str, value: int, problem: str) -> None:
+def test_a_query_that_fails_says_the_same(host: Any, value: int, problem: str) -> None:
     query = QueryTest(sums(Failing(), on_error="fail"), SCHEMA, host=host)
     with pytest.raises(UserFunctionError) as raised:
         query.send(row(value))
@@ -137,9 +127,9 @@ def test_an_interrupt_is_not_a_failure_of_a_function() -> None:
 # -- code that fails for nearly all --------------------------------------------------------------
 
 
-@HOSTS
+@ON_BOTH
 @pytest.mark.parametrize("machine", ["auto", "reference"])
-def test_a_misspelt_name_stops_a_query_that_drops_failures(host: str, machine: str) -> None:
+def test_a_misspelt_name_stops_a_query_that_drops_failures(host: Any, machine: str) -> None:
     query = QueryTest(sums(Misspelt(), machine=machine), SCHEMA, host=host)
     with pytest.raises(TooManyFailuresError) as raised:
         query.send(*(row(v) for v in range(30)))
@@ -156,16 +146,16 @@ def test_a_misspelt_name_stops_a_query_that_drops_failures(host: str, machine: s
     assert trace.tb_next is None
 
 
-@HOSTS
-def test_a_misspelt_name_in_what_makes_the_result_stops_it_as_well(host: str) -> None:
+@ON_BOTH
+def test_a_misspelt_name_in_what_makes_the_result_stops_it_as_well(host: Any) -> None:
     query = QueryTest(sums(MisspeltResult()), SCHEMA, host=host)
     query.send(*(row(1, user=f"user {n}") for n in range(25)))
     with pytest.raises(TooManyFailuresError, match="25 of the last 25 panes of a shard"):
         query.advance_watermark_to("14:00:00")
 
 
-@HOSTS
-def test_some_failures_stop_nothing(host: str) -> None:
+@ON_BOTH
+def test_some_failures_stop_nothing(host: Any) -> None:
     query = QueryTest(sums(Failing()), SCHEMA, host=host)
     assert len(dropped(query.send(*(row(11) for _ in range(19))))) == 19
     # 19 of 24 is less than nine in ten, and the next lot begins with the next failure.
@@ -173,8 +163,8 @@ def test_some_failures_stop_nothing(host: str) -> None:
     assert len(dropped(query.send(*(row(11) for _ in range(19))))) == 19
 
 
-@HOSTS
-def test_a_restart_goes_on_counting(host: str) -> None:
+@ON_BOTH
+def test_a_restart_goes_on_counting(host: Any) -> None:
     query = QueryTest(sums(Misspelt()), SCHEMA, host=host)
     assert len(dropped(query.send(*(row(v) for v in range(12))))) == 12
     query.restart()
@@ -185,9 +175,9 @@ def test_a_restart_goes_on_counting(host: str) -> None:
     assert len(dropped(query.send(*(row(v) for v in range(12))))) >= 12
 
 
-@HOSTS
+@ON_BOTH
 @pytest.mark.parametrize(("share", "stops"), [(0.4, True), (0.5, False), (1, False)])
-def test_the_share_is_an_option(host: str, share: float, stops: bool) -> None:
+def test_the_share_is_an_option(host: Any, share: float, stops: bool) -> None:
     query = QueryTest(sums(Failing(), max_failures=share), SCHEMA, host=host)
     rows = [row(v) for v in (1, 11) * 20]
     if stops:
@@ -207,8 +197,8 @@ def test_a_bounded_query_stops_as_well(spark: Any) -> None:
     assert len(sums(Misspelt(), max_failures=1)(frame).collect()) == 30
 
 
-@HOSTS
-def test_functions_with_states_stop_as_well(host: str) -> None:
+@ON_BOTH
+def test_functions_with_states_stop_as_well(host: Any) -> None:
     class Visits:
         def process(self, row: Any) -> Any:
             yield {"n": row.vv}
@@ -220,25 +210,6 @@ def test_functions_with_states_stop_as_well(host: str) -> None:
     query = QueryTest(job, SCHEMA, host=host)
     with pytest.raises(TooManyFailuresError, match="'per key': 25 of the last 25 elements"):
         query.send(*(row(v) for v in range(25)))
-
-
-def test_a_share_is_refused_that_is_none_or_has_no_effect() -> None:
-    def refusal(**options: Any) -> str:
-        with pytest.raises(WindowingError) as refused:
-            QueryTest(sums(Failing(), **options), SCHEMA)
-        return str(refused.value)
-
-    assert refusal(max_failures=2) == (
-        "max_failures must be a share from 0 to 1, such as 0.5, got 2"
-    )
-    assert refusal(max_failures=0.5, on_error="fail") == (
-        'max_failures=0.5 says how much may be dropped, and with on_error="fail" nothing is; '
-        "leave one of the two out"
-    )
-    assert refusal(max_failures=0.5, lift=True) == (
-        "max_failures=0.5 counts what shards are given row by row, and lift and hot_key_fanout "
-        "combine rows before; leave one or the other out"
-    )
 
 
 def test_a_failure_is_logged_once_with_the_users_traceback(caplog: pytest.LogCaptureFixture):
@@ -258,67 +229,42 @@ def test_a_failure_is_logged_once_with_the_users_traceback(caplog: pytest.LogCap
     ]
 
 
-# -- rows that are rejected ----------------------------------------------------------------------
-
-
-@HOSTS
-@pytest.mark.parametrize("on_error", ["drop", "fail"])
-def test_rows_are_rejected_for_a_reason_of_the_querys_author(host: str, on_error: str) -> None:
-    query = QueryTest(
-        sums(Failing(), reject={"marked bad": "bad"}, on_error=on_error), SCHEMA, host=host
-    )
-    rows = query.send(row(1), row(2, bad=True), row(3, bad=False), row(4, "13:30:00", bad=True))
-    assert dropped(rows) == [("marked bad", None), ("marked bad", None)]
-    lost = [it["dropped"]["element"] for it in rows if it["dropped"] is not None]
-    assert '"v":2' in lost[0].replace(" ", "")
-    # A rejected row moves the watermark.
-    assert [it["total"] for it in rows if it["dropped"] is None] == [4]
-    query.restart()
-    assert dropped(query.send(row(5, "15:00:00", bad=True))) == [("marked bad", None)]
-
-
-@pytest.mark.spark
-def test_a_condition_is_sql_or_a_column_and_the_first_one_counts(spark: Any) -> None:
-    from pyspark.sql import functions as F
-
-    values = [("ann", "2020-01-01 12:00:00", v, None) for v in (1, -2, -200, None)]
-    values += [(None, "2020-01-01 12:00:00", -3, None), ("ann", "soon", -4, None)]
-    frame = spark.createDataFrame(values, "user string, at string, v long, bad boolean")
-    reject = {"negative": "v < 0", "huge": F.abs("v") > 100}
-    rows = sums(Failing(), reject=reject)(frame).collect()
-    assert sorted(it["dropped"]["reason"] for it in rows if it["dropped"]) == [
-        # Of nothing it is not known whether it is negative.
-        *("bad_timestamp", "failed", "negative", "negative", "null_key")
-    ]
-
-
-@HOSTS
-def test_a_grouping_of_a_stream_rejects_rows(host: str) -> None:
-    def job(rows: Any) -> Any:
-        given = bl.stream(rows, timestamp="at", watermark="0 s").window(bl.FixedWindows("1 hour"))
-        return given.group("user", {"n": bl.count()}, reject={"marked bad": "bad"})
-
-    query = QueryTest(job, SCHEMA, host=host)
-    assert dropped(query.send(row(1, bad=True), row(2))) == [("marked bad", None)]
-    assert [it["n"] for it in query.advance_watermark_to_infinity()] == [1]
-
-
-def test_what_is_no_reason_or_condition_is_refused() -> None:
-    def refusal(reject: Any) -> str:
-        with pytest.raises(WindowingError) as refused:
-            QueryTest(sums(Failing(), reject=reject), SCHEMA)
-        return str(refused.value)
-
-    assert refusal("bad") == (
-        'reject must map reasons to conditions, such as reject={"negative": "price < 0"}, got '
-        "'bad'"
-    )
-    assert refusal({"expired": "bad"}) == (
-        "reject: 'expired' is a reason that rows are dropped for anyway; give yours another name"
-    )
-    assert refusal({" ": "bad"}) == (
-        "reject: a reason must be a text of 1 to 200 characters, got ' '"
-    )
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            {"max_failures": 2},
+            "max_failures must be a share from 0 to 1, such as 0.5, got 2",
+        ),
+        (
+            {"max_failures": 0.5, "on_error": "fail"},
+            'max_failures=0.5 says how much may be dropped, and with on_error="fail" nothing is; '
+            "leave one of the two out",
+        ),
+        (
+            {"max_failures": 0.5, "lift": True},
+            "max_failures=0.5 counts what shards are given row by row, and lift and hot_key_fanout "
+            "combine rows before; leave one or the other out",
+        ),
+        (
+            {"reject": "bad"},
+            'reject must map reasons to conditions, such as reject={"negative": "price < 0"}, got '
+            "'bad'",
+        ),
+        (
+            {"reject": {"expired": "bad"}},
+            "reject: 'expired' is a reason that rows are dropped for anyway; give yours another "
+            "name",
+        ),
+        (
+            {"reject": {" ": "bad"}},
+            "reject: a reason must be a text of 1 to 200 characters, got ' '",
+        ),
+    ],
+    ids=["no share", "with fail", "with lift", "no reasons", "a reason of its own", "a blank"],
+)
+def test_what_is_no_share_reason_or_condition_is_refused(options: Row, says: str) -> None:
+    assert refusal(WindowingError, QueryTest, sums(Failing(), **options), SCHEMA) == says
 
 
 @pytest.mark.spark

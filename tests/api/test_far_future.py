@@ -7,6 +7,7 @@ every row that comes after it would be too late.
 import json
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ import beamlike.beam as beam
 from beamlike.errors import TimeError
 from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from tests.support.queries.devices import SIGNALS, sums_of_devices
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import MakeFeed, Row
 from tests.support.queries.shown import lines, shown
 
@@ -76,23 +79,14 @@ class _Streaming:
     isStreaming = True
 
 
-def hourly(frame: Any, **changes: Any) -> Any:
-    call: dict[str, Any] = {
-        "key": "shop",
-        "timestamp": "at",
-        "window": bl.FixedWindows("1 hour"),
-        "aggregate": {"sum": bl.sum("n")},
-        "watermark": "0 s",
-        "output": "all",
-    }
-    return bl.windowed(frame, **(call | changes))
+by_shop = partial(hourly, key="shop", aggregate={"sum": bl.sum("n")}, watermark="0 s", output="all")
 
 
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed):
     stream = feed(SALES)
-    stream.start(hourly(stream.frame))
+    stream.start(by_shop(stream.frame))
 
     assert lines(stream.send(sale("00:10", 1), *ENDS_OF_TIME)) == sorted(FAR)
     # Were one of them believed, this row and the one before would be lost by now.
@@ -113,7 +107,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(feed: MakeFeed)
 @pytest.mark.spark
 def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(feed: MakeFeed) -> None:
     stream = feed(SALES)
-    stream.start(hourly(stream.frame, max_ahead=None))
+    stream.start(by_shop(stream.frame, max_ahead=None))
 
     assert lines(stream.send(sale("00:10", 1), ENDS_OF_TIME[0])) == [
         "a 1 | 00:00-01:00 ON_TIME 0 last"
@@ -127,7 +121,7 @@ def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(feed:
 def test_a_batch_takes_the_far_future_as_it_is(spark: Any) -> None:
     rows = [tuple(row.values()) for row in (sale("00:10", 1), *ENDS_OF_TIME[:1])]
 
-    assert lines(shown(hourly(spark.createDataFrame(rows, SALES)))) == [
+    assert lines(shown(by_shop(spark.createDataFrame(rows, SALES)))) == [
         "a 1 | 00:00-01:00 ON_TIME 0 last",
         "a 1 | 2099-01-01T00:00:00.000Z-2099-01-01T01:00:00.000Z ON_TIME 0 last",
     ]
@@ -168,7 +162,6 @@ def test_the_watermark_of_a_pipeline_is_guarded_too(spark: Any, feed: MakeFeed, 
 
 # -- a clock that is hours or minutes ahead ---------------------------------------------------
 
-SIGNALS = "device string, at string, n int"
 MINUTE, HOUR = 60, 3_600
 AHEAD = {"nine hours": 9 * HOUR, "fifty minutes": 50 * MINUTE}
 
@@ -206,16 +199,8 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face:
     stream = feed(SIGNALS)
     lateness = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
     if face == "windowed":
-        out = bl.windowed(
-            stream.frame,
-            key="device",
-            timestamp="at",
-            watermark="5 minutes",
-            window=FIVE,
-            aggregate={"n": bl.collect("n")},
-            output="all",
-            **lateness,
-        )
+        how = {"key": "device", "watermark": "5 minutes", "window": FIVE, "output": "all"}
+        out = hourly(stream.frame, {"n": bl.collect("n")}, **how, **lateness)
     else:
         idle = {"idle_after": "1 hour", "idle": "advance"} if face == "advancing" else {}
         given = bl.stream(stream.frame, timestamp="at", watermark="5 minutes", **idle)
@@ -239,20 +224,7 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(feed: MakeFeed, face:
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 def test_one_clock_ahead_takes_no_row_of_a_pipeline(spark: Any, feed: MakeFeed, ahead: int) -> None:
     stream = feed(SIGNALS)
-    rows = beam.Pipeline() | "Read" >> beam.FromDataFrame(
-        stream.frame, timestamp="at", watermark="5 minutes"
-    )
-    sums = (
-        rows
-        | beam.Map(lambda row: (row.device, row.n))
-        | beam.WindowInto(
-            beam.FixedWindows("5 minutes"),
-            allowed_lateness="10 minutes",
-            accumulation_mode=beam.AccumulationMode.DISCARDING,
-        )
-        | "Sum" >> beam.CombinePerKey(sum)
-    )
-    stream.start(beam.to_data_frame(sums, "device string, n int", spark=spark))
+    stream.start(sums_of_devices(stream.frame, spark))
 
     for rows_of_file in signals(ahead):
         stream.send(*rows_of_file)

@@ -7,6 +7,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
 from tests.support.sums import Added, AddedInSteps
 
 ROWS = "k string, at timestamp, xs array<int>"
@@ -64,19 +65,9 @@ class Careless(bl.CombineFn):
 
 def counting(window: bl.WindowFn, machine: str, fn: Any) -> Any:
     def job(rows: Any) -> Any:
-        return bl.windowed(
-            rows,
-            key="k",
-            timestamp="at",
-            watermark="0 s",
-            window=window,
-            aggregate={
-                "first": bl.combine(fn, "xs", returns="bigint"),
-                "all": bl.collect("xs"),
-                "again": bl.combine(fn, "xs", returns="bigint"),
-            },
-            machine=machine,  # type: ignore[arg-type]
-        )
+        counted = bl.combine(fn, "xs", returns="bigint")
+        parts = {"first": counted, "all": bl.collect("xs"), "again": counted}
+        return hourly(rows, parts, watermark="0 s", window=window, machine=machine)
 
     return job
 
@@ -172,20 +163,10 @@ def test_functions_of_the_window_and_of_an_order_may_change_their_value() -> Non
     for window in (bl.Sessions(minutes_of), bl.Sessions("2 minutes", ends_with=is_last)):
 
         def job(rows: Any, window: bl.WindowFn = window) -> Any:
-            return bl.windowed(
-                rows,
-                key="k",
-                timestamp="at",
-                watermark="0 s",
-                window=window,
-                window_input="xs",
-                aggregate={
-                    "longest": bl.combine(
-                        bl.combine_fns.Top(1, by=longest_first), "xs", returns="array<array<int>>"
-                    ),
-                    "all": bl.collect("xs"),
-                },
-            )
+            top = bl.combine_fns.Top(1, by=longest_first)
+            longest = bl.combine(top, "xs", returns="array<array<int>>")
+            parts = {"longest": longest, "all": bl.collect("xs")}
+            return hourly(rows, parts, watermark="0 s", window=window, window_input="xs")
 
         query = QueryTest(job, ROWS)
         query.send({"k": "a", "at": "12:00", "xs": [1]}, {"k": "a", "at": "12:00:30", "xs": [2, 3]})

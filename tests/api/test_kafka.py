@@ -24,20 +24,13 @@ from beamlike.hosts import kafka_connector
 from beamlike.machine.input_clocks import Idle
 from tests.support import topics
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("folders_for_kafka")]
 
 CLICKS = bl.kafka.Json("user string, at timestamp, n int")
 EARLY = {
     "trigger": bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
     "allowed_lateness": "1 day",
 }
-
-
-@pytest.fixture(autouse=True)
-def connector(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    spark.dataSource.register(topics.Topics)
-    monkeypatch.setattr(kafka_connector, "FORMAT", topics.FORMAT)
-    return spark
 
 
 def click(user: str | None, minute: int, n: int = 1) -> bytes:

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 import beamlike as bl
 from beamlike.dialects import kafka
 from beamlike.errors import ColumnError
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import MakeFeed, Row
 from tests.support.queries.shown import shown
 from tests.support.refusals import refusal
@@ -22,10 +23,6 @@ pytestmark = pytest.mark.spark
 
 HOUR = bl.FixedWindows("1 hour")
 AT = "2020-01-01 00:00:00Z"
-
-
-def counted(frame: Any, key: list[str]) -> Any:
-    return bl.windowed(frame, key=key, timestamp="at", window=HOUR, aggregate={"n": bl.count()})
 
 
 SPELLINGS = {
@@ -45,21 +42,16 @@ def test_a_key_is_the_same_in_the_next_micro_batch_and_after_a_restart(feed: Mak
     stream = feed("at timestamp, " + ", ".join(f"`{kind}` string" for kind in SPELLINGS))
 
     def out() -> Any:
-        from pyspark.sql import functions as F
-
         typed = stream.frame.select(
             "at", *(F.col(f"`{kind}`").cast(kind).alias(f"a {kind}") for kind in SPELLINGS)
         )
-        panes = bl.windowed(
+        panes = hourly(
             typed,
             key=[f"a {kind}" for kind in SPELLINGS],
-            timestamp="at",
             watermark="0 s",
-            window=HOUR,
             trigger=bl.Repeatedly(bl.AfterCount(1)),
             accumulation="accumulating",
             allowed_lateness="0 s",
-            aggregate={"n": bl.count()},
         )
         return panes.select(F.col("a double").cast("string").alias("double"), "n", "pane.index")
 
@@ -144,14 +136,7 @@ def other_of(frame: Any) -> bl.Stream:
 
 
 def windowed(frame: Any) -> Any:
-    return bl.windowed(
-        frame,
-        key=["value", "k"],
-        timestamp="at",
-        watermark="0 s",
-        window=HOUR,
-        aggregate={"n": bl.count()},
-    )
+    return hourly(frame, key=["value", "k"], watermark="0 s")
 
 
 def in_dialect(dialect: Any) -> Callable[[Any], Any]:
@@ -196,7 +181,7 @@ def test_a_place_on_earth_is_no_key(spark: Any) -> None:
         pytest.skip("this Spark has no such type")
     struct_field = T.StructField("at", T.TimestampType())
     schema = T.StructType([struct_field, T.StructField("k", T.GeometryType(0))])
-    assert refusal(ColumnError, lambda: counted(spark.createDataFrame([], schema), ["k"])) == (
+    assert refusal(ColumnError, lambda: hourly(spark.createDataFrame([], schema))) == (
         "key: column 'k' is geometry(0), which cannot be grouped by; cast it first, to a string or "
         "binary for example"
     )
@@ -212,7 +197,7 @@ def test_the_plain_string_that_is_advised_makes_the_groups_of_spark(
     collated = rows.withColumn("k", F.collate("k", collation))
     advised = collated.withColumn("k", getattr(F, plain)(F.collate("k", "UTF8_BINARY")))
 
-    ours = [row["n"] for row in shown(counted(advised, ["k"]))]
+    ours = [row["n"] for row in shown(hourly(advised))]
     native = [row["count"] for row in collated.groupBy("k").count().collect()]
 
     assert sorted(ours) == sorted(native)
@@ -242,14 +227,8 @@ def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate
 def test_strings_of_a_collation_are_values_and_times_as_others_are(spark: Any):
     texts = spark.sql(f"select '{AT}' at, explode(array('b', 'A', '5')) v")
     rows = texts.select(*(F.collate(name, "UNICODE_CI").alias(name) for name in ("at", "v")))
-    panes = bl.windowed(
-        rows.coalesce(1),
-        key=[],
-        timestamp="at",
-        window=HOUR,
-        aggregate={"all": bl.collect("v"), "first": bl.first("v"), "sum": bl.sum("v")},
-        output="all",
-    )
+    values = {"all": bl.collect("v"), "first": bl.first("v"), "sum": bl.sum("v")}
+    panes = hourly(rows.coalesce(1), values, key=[], output="all")
     kept = [(row["all"], row["first"], row["sum"], row["dropped"]) for row in shown(panes)]
     assert [row[:3] for row in kept if row[3] is None] == [(["5"], "5", 5.0)]
     assert [row[3]["reason"] for row in kept if row[3]] == ["bad_value", "bad_value"]

@@ -3,9 +3,9 @@
 Where rows lie behind the clock, as in a backlog, no limit by the clock knows a wrong time.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -20,13 +20,11 @@ from beamlike.errors import (
     UnsupportedError,
     WindowingError,
 )
-from beamlike.inspect.metrics import MetricsListener
-from beamlike.inspect.queries.progress import Progress
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock, SourceProgress
 from beamlike.runtime.progress import progress_of
 from beamlike.testing import QueryTest
-from tests.support.queries.reports import report
+from tests.support.queries.hours import hourly
 from tests.support.refusals import refusal
 
 Row = dict[str, Any]
@@ -42,9 +40,7 @@ HELD: Mapping[str, Any] = {
 COUNT = {"n": bl.sum("n")}
 
 
-def windowed(readings: Any, **changes: Any) -> Any:
-    call = {"key": "device", "timestamp": "at", "window": HOUR, "aggregate": COUNT, **HELD}
-    return bl.windowed(readings, **(call | changes))
+windowed = partial(hourly, key="device", aggregate=COUNT, **HELD)
 
 
 def streamed(readings: Any, **changes: Any) -> Any:
@@ -425,22 +421,3 @@ def test_a_pipeline_on_spark_holds_a_jump(spark: Any, feed: Callable[[str], Any]
     assert [(row["device"], row["n"]) for row in rows] == [("a", 2)]
     ((size, _),) = held(stream, "Sum")
     assert size == HELD_ROW[0]
-
-
-def test_a_listener_counts_held_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixture) -> None:
-    size, words = HELD_ROW
-    quiet = {"panes_early": 0, "panes_on_time": 0, "panes_late": 0, "elements": 100}
-    listener = MetricsListener()
-    with caplog.at_level(logging.WARNING, "beamlike.metrics"):
-        for number, jump in enumerate([{}, {"watermark_held": size, "jump_example": words}]):
-            batch = report(number, metrics={"hours": quiet | jump})
-            listener.progressed(Progress.of(batch))
-
-    assert [record.getMessage() for record in caplog.records] == [
-        f"query sales, batch 1: the watermark of hours does not jump 59d 11h 55m, {words}"
-    ]
-    counted = listener.text().splitlines()
-    assert [it.split("{")[0] + it[-4:] for it in counted if "jumps" in it and it[0] != "#"] == [
-        "beamlike_watermark_jumps_total 0.0",
-        "beamlike_watermark_jumps_held_total 1.0",
-    ]

@@ -1,14 +1,22 @@
-"""Queries over DataFrames count microseconds, as timestamps of Spark do."""
+"""Queries over DataFrames count microseconds, as timestamps of Spark do.
 
-from datetime import UTC, datetime
+Functions of users know milliseconds, and work there.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+import attrs
 import pytest
 
 import beamlike as bl
+import beamlike.beam as beam
 from beamlike.errors import StateError, TimeError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 
 MACHINES = ("columnar", "reference")
 COLUMNS = "k string, at timestamp, v int"
@@ -17,8 +25,11 @@ GAP = bl.Sessions("10 seconds", merge_touching=True)
 
 def noon(micros: int) -> datetime:
     """So long after noon."""
-    seconds, rest = divmod(micros, 1_000_000)
-    return datetime(2024, 1, 1, 12, seconds // 60, seconds % 60, rest, UTC)
+    return datetime(2024, 1, 1, 12, tzinfo=UTC) + timedelta(microseconds=micros)
+
+
+def spans(panes: Iterable[dict[str, Any]]) -> list[tuple[datetime, datetime, int]]:
+    return [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes]
 
 
 def rows_at(*micros: int) -> list[dict[str, Any]]:
@@ -37,12 +48,8 @@ def query(window: bl.WindowFn, host: Any = "local", **more: Any) -> QueryTest:
     }
 
     def job(df: Any) -> Any:
-        return bl.windowed(
-            df,
-            **({"key": "k", "timestamp": "at", "watermark": "0 s", "output": "all"} | more),
-            window=window,
-            aggregate=aggregate,
-        )
+        how = {"watermark": "0 s", "output": "all"} | more
+        return hourly(df, aggregate, window=window, **how)
 
     return QueryTest(job, COLUMNS, host=host)
 
@@ -51,10 +58,7 @@ def shown(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-HOSTS = ("local", pytest.param("spark", marks=pytest.mark.spark))
-
-
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, machine: Any) -> None:
     times = (471_010, 471_007, 471_001, 471_009, 471_005, 471_002)
@@ -65,13 +69,13 @@ def test_rows_of_one_millisecond_are_in_the_order_of_their_times(host: str, mach
     assert shown(panes, *names) == [(6, 2, 0, noon(471_001), 2, 0)]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_session_begins_with_its_first_row_and_ends_a_gap_after_its_last(host: str, machine: Any):
     with query(GAP, host, machine=machine) as test:
         test.send(*rows_at(999, 10_000_500, 20_000_501))
         panes = test.advance_watermark_to_infinity()
-    assert [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes] == [
+    assert spans(panes) == [
         (noon(999), noon(20_000_500), 2),
         (noon(20_000_501), noon(30_000_501), 1),
     ]
@@ -152,26 +156,16 @@ def test_a_query_goes_on_in_the_milliseconds_of_its_checkpoint() -> None:
         test.send(*rows_at(10_000_500))
         panes = test.advance_watermark_to_infinity()
     # In microseconds these would be two sessions of 10 seconds, and begin elsewhere.
-    assert [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes] == [
-        (noon(0), noon(20_000_000), 2)
-    ]
+    assert spans(panes) == [(noon(0), noon(20_000_000), 2)]
 
 
 @pytest.mark.parametrize("how", [{"hot_key_fanout": 2}, {"lift": True}, {"record": 10_000}])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_so_does_one_that_combines_rows_before_or_records_them(how: Any, machine: Any) -> None:
     def job(df: Any, **more: Any) -> Any:
-        return bl.windowed(
-            df,
-            key="k",
-            timestamp="at",
-            watermark="0 s",
-            window=bl.FixedWindows("1 minute"),
-            aggregate={"n": bl.count(), "last": bl.last("v")},
-            machine=machine,
-            **how,
-            **more,
-        )
+        parts = {"n": bl.count(), "last": bl.last("v")}
+        window = bl.FixedWindows("1 minute")
+        return hourly(df, parts, watermark="0 s", window=window, machine=machine, **how, **more)
 
     with QueryTest(lambda df: job(df, resolution="milliseconds"), COLUMNS) as test:
         test.send(*rows_at(1_001))
@@ -193,18 +187,172 @@ def test_a_checkpoint_of_microseconds_is_refused_by_a_query_of_milliseconds() ->
 
 def test_a_checkpoint_of_milliseconds_is_refused_by_a_finer_window() -> None:
     def job(window: bl.WindowFn, **more: Any) -> Any:
-        return lambda df: bl.windowed(
-            df,
-            key="k",
-            timestamp="at",
-            watermark="0 s",
-            window=window,
-            aggregate={"n": bl.count()},
-            **more,
-        )
+        return lambda df: hourly(df, watermark="0 s", window=window, **more)
 
     with QueryTest(job(bl.FixedWindows("1 ms"), resolution="milliseconds"), COLUMNS) as test:
         test.send(*rows_at(999))
         test.restart(job(bl.FixedWindows("1500 us")))
         with pytest.raises(StateError, match="the checkpoint counts milliseconds: FixedWindows si"):
             test.send(*rows_at(10_000_500))
+
+
+# -- functions of users know milliseconds ----------------------------------------------------------
+
+
+def row(micros: int, v: int = 1) -> dict[str, Any]:
+    return {"k": "a", "at": noon(micros), "v": v}
+
+
+def grouped(df: Any, window: bl.WindowFn, **more: Any) -> Any:
+    return hourly(df, watermark="0 s", window=window, **more)
+
+
+@attrs.frozen
+class Halves(bl.WindowFn):
+    """The first half of each minute."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[bl.IntervalWindow, ...]:
+        start = timestamp - timestamp % 60_000
+        return (bl.IntervalWindow(start, start + 30_000),) if timestamp < start + 30_000 else ()
+
+
+def test_a_window_function_of_ones_own_is_asked_with_milliseconds() -> None:
+    with QueryTest(lambda df: grouped(df, Halves()), COLUMNS) as test:
+        test.send(row(0), row(29_999_999), row(30_000_000))
+        test.advance_watermark_to_infinity()
+        panes = test.rows
+    assert spans(panes) == [(noon(0), noon(30_000_000), 2)]
+    assert panes[0]["timestamp"] == noon(29_999_999)
+
+
+@attrs.frozen
+class SecondsOfQuiet(bl.CustomTrigger[int | None]):
+    """Fires once the clock has been quiet for some seconds."""
+
+    seconds: int
+    firings = "repeated"
+    keeps = "number"
+    fires_on_arrival = False
+
+    def on_elements(self, state: int | None, arrived: Any, now: bl.TriggerContext) -> int | None:
+        return now.clock + 1_000 * self.seconds
+
+    def is_ready(self, state: int | None, now: bl.TriggerContext) -> bool:
+        return state is not None and now.clock > state
+
+    def processing_time_timers(self, state: int | None) -> Iterable[int]:
+        return () if state is None else (state,)
+
+    def merge(self, states: Any, now: bl.TriggerContext) -> int | None:
+        return max((state for state in states if state is not None), default=None)
+
+
+def test_a_trigger_of_ones_own_waits_for_milliseconds() -> None:
+    early = bl.AfterWatermark(early=SecondsOfQuiet(5))
+
+    def job(df: Any) -> Any:
+        return grouped(
+            df,
+            bl.FixedWindows("1 minute"),
+            trigger=early,
+            accumulation="discarding",
+            allowed_lateness=0,
+        )
+
+    with QueryTest(job, COLUMNS) as test:
+        test.send(row(999))
+        assert test.advance_processing_time("5 seconds") == []
+        assert spans(test.advance_processing_time("1 ms")) == [(noon(0), noon(60_000_000), 1)]
+
+
+class Plain:
+    """Says when a row came and when it was remembered for the last time."""
+
+    forget = bl.timer("event")
+
+    def process(self, row: Any, timestamp: Any, window: Any, forget: Any) -> Any:
+        forget.set(timestamp + timedelta(microseconds=250))
+        yield {"what": "came", "when": timestamp, "begin": window.start}
+
+    def on_forget(self, timestamp: Any, window: Any) -> Any:
+        yield {"what": "gone", "when": timestamp, "begin": window.start}
+
+
+def test_a_plain_function_sees_microseconds() -> None:
+    def job(df: Any) -> Any:
+        rows = bl.stream(df, timestamp="at", watermark="0 s").window(bl.FixedWindows("1 minute"))
+        return rows.apply_per_key("k", Plain(), "what string, when timestamp, begin timestamp")
+
+    with QueryTest(job, COLUMNS) as test:
+        rows = test.send(row(1_001)) + test.send(row(1_251, 2)) + test.send(row(1_252, 2))
+    assert [(it["what"], it["when"], it["begin"]) for it in rows] == [
+        ("came", noon(1_001), noon(0)),
+        ("came", noon(1_251), noon(0)),
+        ("came", noon(1_252), noon(0)),
+    ]
+
+
+COUNT = beam.transforms.userstate.CombiningValueStateSpec("count", sum)
+LATER = beam.transforms.userstate.TimerSpec("later", beam.transforms.userstate.TimeDomain.WATERMARK)
+THE_COUNT, THE_TIMER = beam.DoFn.StateParam(COUNT), beam.DoFn.TimerParam(LATER)
+
+
+class Counting(beam.DoFn):
+    """Numbers the rows of a key, and says which were there a millisecond after the last."""
+
+    def process(
+        self,
+        row: Any,
+        count: Any = THE_COUNT,
+        later: Any = THE_TIMER,
+        timestamp: Any = beam.DoFn.TimestampParam,
+    ) -> Any:
+        count.add(1)
+        later.set(timestamp + 0.001)
+        yield {"n": count.read()}
+
+    @beam.transforms.userstate.on_timer(LATER)
+    def on_later(self, count: Any = THE_COUNT) -> Any:
+        yield {"n": -count.read()}
+
+
+def test_a_dofn_sees_milliseconds_and_its_rows_keep_their_microseconds() -> None:
+    def job(df: Any) -> Any:
+        rows = bl.stream(df, timestamp="at", watermark="0 s").window(bl.FixedWindows("1 minute"))
+        counted = rows.apply_per_key("k", Counting(), "n long")
+        return counted.window(bl.FixedWindows("1 ms")).group("k", {"n": bl.collect("n")})
+
+    with QueryTest(job, COLUMNS) as test:
+        panes = test.send(row(999), row(1_000)) + test.advance_watermark_to_infinity()
+    assert [(pane["window"]["start"], sorted(pane["n"])) for pane in panes] == [
+        (noon(0), [1]),
+        (noon(1_000), [2]),
+        (noon(2_000), [-2]),
+    ]
+
+
+def test_rows_are_one_within_a_time_that_is_exact_to_the_microsecond() -> None:
+    def job(df: Any) -> Any:
+        rows = bl.stream(df, timestamp="at", watermark="0 s").window(bl.FixedWindows("1 minute"))
+        return rows.deduplicate("k", within="1 ms")
+
+    with QueryTest(job, COLUMNS) as test:
+        sent = [test.send(row(at, v)) for v, at in enumerate((1, 1_001, 1_002, 1_003))]
+    # The first is forgotten once the watermark is past 1,001 us, which the third row sees to.
+    assert [[it["v"] for it in rows] for rows in sent] == [[0], [], [], [3]]
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_days_of_a_calendar_end_at_midnight(machine: Any) -> None:
+    days = bl.CalendarDays(1, "America/New_York")
+    with QueryTest(lambda df: grouped(df, days, machine=machine), COLUMNS) as test:
+        last = datetime(2024, 3, 11, 4, tzinfo=UTC) - timedelta(microseconds=1)
+        rows = [{"k": "a", "at": at} for at in (last, last + timedelta(microseconds=1))]
+        test.send(*rows)
+        test.advance_watermark_to_infinity()
+        panes = test.rows
+    # The clocks are changed on the first of these days, which has 23 hours.
+    assert spans(panes) == [
+        (datetime(2024, 3, 10, 5, tzinfo=UTC), datetime(2024, 3, 11, 4, tzinfo=UTC), 1),
+        (datetime(2024, 3, 11, 4, tzinfo=UTC), datetime(2024, 3, 12, 4, tzinfo=UTC), 1),
+    ]

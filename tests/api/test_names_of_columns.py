@@ -18,7 +18,11 @@ import beamlike as bl
 from beamlike.errors import BeamlikeError, ColumnError
 from beamlike.runtime.row_metadata import canonical
 from tests.support.landing.column_names import names_of_columns
+from tests.support.queries.hours import hourly
 from tests.support.queries.named_jobs import AWKWARD, JOBS, TIME, Job, played, renamed_rows
+from tests.support.queries.rows import ON_BOTH, MakeFeed
+from tests.support.queries.shown import shown
+from tests.support.zones import session_zone
 
 OF_A_PANE: Final = frozenset(("window", "timestamp", "pane"))
 _SOURCE: Final = frozenset(
@@ -168,6 +172,89 @@ def test_on_spark_the_event_time_has_any_name(spark: Any, names: Sequence[str]) 
             assert renamed_rows(rows, {}) == renamed_rows(usual, {TIME: name}), name
 
 
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None:
+    stream = feed("`a.b` string, `the ``time` timestamp, `start` int, `t0` int")
+    parts = {"end": bl.sum("t0"), "fresh": bl.mean("t0"), "index": bl.collect("t0")}
+    how: dict[str, Any] = {"key": ["a.b", "start"], "timestamp": "the `time", "output": "all"}
+    out = hourly(stream.frame, parts, watermark="0 s", **how)
+    stream.start(out)
+
+    def row(time: str, value: int) -> dict[str, Any]:
+        return {"a.b": "x", "the `time": f"2020-01-01T{time}Z", "start": 1, "t0": value}
+
+    assert stream.send(row("00:00:00", 1)) == []
+    assert stream.send(row("00:30:00", 2)) == []
+    (pane,) = stream.send(row("01:00:00", 3))
+    (drop,) = stream.send(row("00:59:59.999", 4))
+
+    names = (*out.columns[:2], "end", "fresh", "index", "dropped")
+    assert [pane[name] for name in names] == ["x", 1, 3, 1.5, [1, 2], None]
+    assert drop["dropped"] == {
+        "stage": "beamlike",
+        "reason": "expired",
+        "timestamp": "2020-01-01T00:59:59.999Z",
+        "watermark": "2020-01-01T01:00:00.000Z",
+        "missed_ms": 1,
+        "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+        "nearest_session": None,
+        "count": 1,
+        "error": None,
+        # The sum needs t0 as a bigint, the mean as a double, the list as it is.
+        "element": '{"a.b":"x","start":1,"t0":4,"t0 as double":4.0,"t0 as int":4}',
+    }
+
+
+# -- names that meet ------------------------------------------------------------------------------
+
+ONE = "select 'a' k, timestamp '2020-01-01 00:30:00Z' at"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("rows", "changes", "expected"),
+    [
+        pytest.param(
+            f"{ONE}, 3 v",
+            {"aggregate": {"v": bl.sum("v"), "at": bl.max("at")}},
+            [{"k": "a", "v": 3, "at": "2020-01-01T00:30:00.000Z"}],
+            id="a result may bear the name of its column",
+        ),
+        pytest.param(
+            f"{ONE} union all select 'a', timestamp '2020-01-01 00:00:00Z'",
+            {"key": "at"},
+            [
+                {"at": "2020-01-01T00:00:00.000Z", "n": 1},
+                {"at": "2020-01-01T00:30:00.000Z", "n": 1},
+            ],
+            id="the event time may be the key",
+        ),
+        pytest.param(
+            f"{ONE}, 1 other, 2 other",
+            {},
+            [{"k": "a", "n": 1}],
+            id="columns that no one asked for may be called the same",
+        ),
+    ],
+)
+def test_names_that_meet_do_not_get_in_the_way(
+    spark: Any, rows: str, changes: dict[str, Any], expected: list[Any]
+) -> None:
+    panes = shown(hourly(spark.sql(rows), **changes))
+    named = ({name: row[name] for name in expected[0]} for row in panes)
+    assert sorted(named, key=repr) == expected
+
+
+@pytest.mark.spark
+def test_times_are_the_same_instants_in_any_session_time_zone(spark: Any) -> None:
+    texts = spark.createDataFrame([("a", "2020-01-01 00:30:00")], ["k", "at"])
+    with session_zone(spark, "America/New_York"):
+        panes = hourly(texts, {"last": bl.max("at")})
+        same = panes.selectExpr("window.start = timestamp '2020-01-01T05:00:00Z' same", "last")
+        assert shown(same) == [{"same": True, "last": "2020-01-01 00:30:00"}]
+
+
 # -- fields of structs ----------------------------------------------------------------------------
 
 FIELDS: Final = [
@@ -190,20 +277,13 @@ def struct_of_all_names() -> tuple[pa.Table, dict[str, Any]]:
     return pa.table({"k": ["a", None], "at": at, "s": pa.array([value, value], struct)}), value
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 def test_fields_of_structs_have_any_name(host: str, request: Any) -> None:
     table, value = struct_of_all_names()
     rows: Any = table
     if host == "spark":
         rows = request.getfixturevalue("spark").createDataFrame(table)
-    panes = bl.windowed(
-        rows,
-        key="k",
-        timestamp="at",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"first": bl.first("s"), "all": bl.collect("s")},
-        output="all",
-    )
+    panes = hourly(rows, {"first": bl.first("s"), "all": bl.collect("s")}, output="all")
     out = (panes if host == "local" else canonical(panes.toArrow())).to_pylist()
     kept, lost = sorted(out, key=lambda row: row["dropped"] is not None)
     assert (kept["first"], kept["all"]) == (value, [value])
@@ -214,23 +294,18 @@ def test_fields_of_structs_have_any_name(host: str, request: Any) -> None:
 # -- twins that differ in case --------------------------------------------------------------------
 
 
-@pytest.fixture
-def exact_case(spark: Any) -> Iterator[None]:
-    spark.conf.set("spark.sql.caseSensitive", "true")
-    yield
-    spark.conf.unset("spark.sql.caseSensitive")
-
-
 def twins(verb: str) -> dict[str, list[str]]:
     names = {role: [f"the {role}", f"The {role}"] for role in JOBS[verb].roles}
     return names | ({"time": ["AT"]} if "time" in names else {})
 
 
 @pytest.mark.spark
-@pytest.mark.usefixtures("exact_case")
 @pytest.mark.parametrize("streaming", [False, True], ids=["bounded", "streaming"])
 @pytest.mark.parametrize("verb", JOBS)
-def test_where_case_matters_twins_are_two_columns(spark: Any, verb: str, streaming: bool) -> None:
+def test_where_case_matters_twins_are_two_columns(
+    spark: Any, setting: Any, verb: str, streaming: bool
+) -> None:
+    setting("spark.sql.caseSensitive", "true")
     job, plain, used = JOBS[verb], plain_names(JOBS[verb]), twins(verb)
     usual = played(job, plain, "local", streaming=streaming)
     rows = played(job, used, "spark", streaming=streaming, spark=spark)
@@ -238,7 +313,7 @@ def test_where_case_matters_twins_are_two_columns(spark: Any, verb: str, streami
     assert renamed_rows(rows, {}) == renamed_rows(usual, names)
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 @pytest.mark.parametrize("verb", JOBS)
 def test_elsewhere_twins_are_refused(host: Any, verb: str, request: Any) -> None:
     session = request.getfixturevalue("spark") if host == "spark" else None

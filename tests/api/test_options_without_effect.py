@@ -1,5 +1,6 @@
 """What a call would accept and never use is refused, with what to write instead."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 import beamlike as bl
 from beamlike.errors import WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
+from tests.support.refusals import refusal
 
 VIEWS = "user string, at timestamp, page string, v int"
 HOUR = bl.FixedWindows("1 hour")
@@ -18,19 +21,14 @@ def gap_of(page: str) -> int:
     return 1000 * len(page)
 
 
-def windowed(events: Any, **options: Any) -> Any:
-    call = {"window": HOUR, "aggregate": {"n": bl.count()}} | options
-    return bl.windowed(events, key="user", timestamp="at", watermark="0 s", **call)
+windowed = partial(hourly, key="user", watermark="0 s")
 
 
 def rows(events: Any, window: bl.WindowFn = HOUR) -> bl.Stream:
     return bl.stream(events, timestamp="at", watermark="0 s").window(window)
 
 
-def refusal(job: Any, inputs: Any = VIEWS) -> str:
-    with pytest.raises(WindowingError) as refused:
-        QueryTest(job, inputs)
-    return str(refused.value)
+refused = partial(refusal, WindowingError, QueryTest)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ def refusal(job: Any, inputs: Any = VIEWS) -> str:
 def test_columns_for_windows_that_look_at_times_are_refused(window: Any, words: str) -> None:
     trigger = bl.Repeatedly(bl.AfterCount(1))
     parts = {"trigger": trigger, "accumulation": "discarding", "allowed_lateness": 0}
-    message = refusal(lambda it: windowed(it, window=window, window_input="page", **parts))
+    message = refused(lambda it: windowed(it, window=window, window_input="page", **parts), VIEWS)
     assert message == (f"window_input=['page'] {UNREAD} {words} and {trigger}; {LEAVE_OUT}")
 
 
@@ -55,7 +53,7 @@ def test_so_are_columns_for_sessions_that_have_merged() -> None:
         counted = visits.group(["user", "page"], {"n": bl.count()}, window_input="page")
         return counted.group("user", {"n": bl.sum("n")}, window_input="page")
 
-    assert refusal(job).startswith(f"window_input=['page'] {UNREAD} Sessions(")
+    assert refused(job, VIEWS).startswith(f"window_input=['page'] {UNREAD} Sessions(")
 
 
 def test_so_are_columns_for_a_look_up_and_a_join() -> None:
@@ -72,8 +70,8 @@ def test_so_are_columns_for_a_look_up_and_a_join() -> None:
         names = {"left": "page", "right": "plan"}
         return bl.join(*sides(one, other), on="user", window_input=names)
 
-    assert f"{UNREAD} FixedWindows(1h); {LEAVE_OUT}" in refusal(looked_up, inputs)
-    assert f"{UNREAD} FixedWindows(1h) and DefaultTrigger(); " in refusal(joined, inputs)
+    assert f"{UNREAD} FixedWindows(1h); {LEAVE_OUT}" in refused(looked_up, inputs)
+    assert f"{UNREAD} FixedWindows(1h) and DefaultTrigger(); " in refused(joined, inputs)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +97,7 @@ def test_columns_that_are_read_are_taken(parts: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("carry", ["page", ["page", "v"]])
 def test_columns_of_dropped_rows_are_refused_where_none_are_delivered(carry: Any) -> None:
-    assert refusal(lambda events: windowed(events, carry=carry)) == (
+    assert refused(lambda events: windowed(events, carry=carry), VIEWS) == (
         f'carry={carry!r} shows columns with dropped rows, and output="panes" delivers none; add '
         'output="all", or leave carry out'
     )

@@ -3,13 +3,15 @@
 What both machines make of them is in `tests/hosts/test_outgrown.py`.
 """
 
+from functools import partial
 from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
 import beamlike as bl
-from tests.support.queries.rows import MakeFeed, Row
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import SMALL, MakeFeed, Row
 from tests.support.queries.shown import lines, shown
 
 pytestmark = pytest.mark.spark
@@ -25,24 +27,14 @@ def sale(shop: str, time: str, price: int) -> Row:
     return {"shop": shop, "at": f"2020-01-01T{time}:00Z", "price": price}
 
 
-def hourly(frame: Any, **changes: Any) -> Any:
-    call: dict[str, Any] = {
-        "key": "shop",
-        "timestamp": "at",
-        "window": bl.FixedWindows("1 hour"),
-        "aggregate": {"total": bl.sum("price"), "n": bl.count()},
-        "output": "all",
-        "shards": 2,
-        "buckets": 2,
-        "name": "hours",
-    }
-    return bl.windowed(frame, **(call | changes))
+TOTALS = {"total": bl.sum("price"), "n": bl.count()}
+by_shop = partial(hourly, key="shop", aggregate=TOTALS, output="all", name="hours", **SMALL)
 
 
 @pytest.mark.nightly
 def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(feed: MakeFeed) -> None:
     sales = feed(SALES)
-    sales.start(hourly(sales.frame, watermark="0 s", on_error="fail"))
+    sales.start(by_shop(sales.frame, watermark="0 s", on_error="fail"))
     assert sales.send(sale("ann", "00:01", MOST), sale("bob", "00:01", 1)) == []
     with pytest.raises(StreamingQueryException) as failed:
         sales.send(sale("ann", "00:02", 1), sale("bob", "00:02", 1))
@@ -55,7 +47,7 @@ def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(feed: 
         "or double before the call, which takes a new checkpoint"
     ) in str(failed.value)
 
-    dropping = hourly(sales.frame, watermark="0 s")
+    dropping = by_shop(sales.frame, watermark="0 s")
     sales.start(dropping)
     assert lines(sales.settle()) == [
         'dropped by hours, failed: {"shop":"ann","price":1} | timestamp 00:02, watermark '
@@ -99,7 +91,7 @@ def test_a_batch_leaves_out_what_its_totals_cannot_hold(
     values = [tuple(row.values()) for row in rows]
     frame = spark.createDataFrame(values, "shop string, at string, price bigint").coalesce(1)
 
-    assert lines(shown(hourly(frame, **changes))) == [
+    assert lines(shown(by_shop(frame, **changes))) == [
         f"ann {HALF} 1 | 00:00-01:00 ON_TIME 0 last",
         "bob 1 1 | 00:00-01:00 ON_TIME 0 last",
         f"{drop}, error {TOO_MUCH}",

@@ -1,7 +1,6 @@
 """What a grouping tells of itself in the query's progress, and what listens to it."""
 
 import logging
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,12 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import beamlike as bl
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import MakeFeed, event
 
 pytestmark = pytest.mark.spark
 
-MakeFeed = Callable[[str], Any]
-EVENTS = "user string, at timestamp"
-
-
-def event(user: str, time: str) -> dict[str, Any]:
-    return {"user": user, "at": f"2020-01-01T{time}Z"}
+EVENTS = "user string, at timestamp, v int"
 
 
 def standing(feed: Any, name: str) -> list[tuple[int, str | None]]:
@@ -40,15 +36,12 @@ def test_windows_are_open_from_their_first_element_until_they_expire(
     machine: Any, fanout: int | None, feed: MakeFeed
 ) -> None:
     events = feed(EVENTS)
-    panes = bl.windowed(
+    panes = hourly(
         events.frame,
         key="user",
-        timestamp="at",
         watermark="0 seconds",
-        window=bl.FixedWindows("1 hour"),
         accumulation="discarding",
         allowed_lateness="1 hour",
-        aggregate={"n": bl.count()},
         machine=machine,
         hot_key_fanout=fanout,
         name="hours",
@@ -87,13 +80,11 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
 @pytest.mark.nightly
 def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(feed: MakeFeed):
     events = feed(EVENTS)
-    sessions = bl.windowed(
+    sessions = hourly(
         events.frame,
         key="user",
-        timestamp="at",
         watermark="10 minutes",
         window=bl.Sessions("10 minutes"),
-        aggregate={"n": bl.count()},
         output="all",
         shards=2,
     )
@@ -114,16 +105,14 @@ def test_elements_merges_retractions_and_deadlines_are_reported_and_listened_to(
     machine: Any, feed: MakeFeed, spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     events, lines = feed(EVENTS), StringIO()
-    sessions = bl.windowed(
+    sessions = hourly(
         events.frame,
         key="user",
-        timestamp="at",
         watermark="10 minutes",
         window=bl.Sessions("10 minutes"),
         trigger=bl.AfterWatermark(early=bl.AfterCount(1)),
         accumulation="retracting",
         allowed_lateness="0 s",
-        aggregate={"n": bl.count()},
         machine=machine,
         name="sessions",
         shards=2,

@@ -4,17 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import TooManyFailuresError, UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 from tests.support.refusals import refusal
+from tests.support.sums import Added
 
 SCHEMA = "user string, at timestamp, v long, bad boolean"
 PEOPLE = "id string, since timestamp, name string, gone boolean"
 BAD, GONE = {"marked bad": "bad"}, {"gone away": "gone"}
 HOUR = bl.FixedWindows("1 hour")
-HOSTS = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
 Job = Callable[..., bl.Stream]
 
 
@@ -68,8 +71,18 @@ BEFORE: dict[str, tuple[Job, str, list[Any]]] = {
         "n",
         [("beamlike", "marked bad"), (1,)],
     ),
+    "a grouping, as an option": (
+        lambda rows: views_of(rows).group("user", {"n": bl.count()}, reject=BAD),
+        "n",
+        [("beamlike", "marked bad"), (1,)],
+    ),
     "a function with states": (
         lambda rows: views_of(rows).reject(BAD).apply_per_key("user", Numbered(), "n int"),
+        "n",
+        [("per key", "marked bad"), (1,)],
+    ),
+    "a function with states, as an option": (
+        lambda rows: views_of(rows).apply_per_key("user", Numbered(), "n int", reject=BAD),
         "n",
         [("per key", "marked bad"), (1,)],
     ),
@@ -103,9 +116,9 @@ BEFORE: dict[str, tuple[Job, str, list[Any]]] = {
 }
 
 
-@HOSTS
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("step", BEFORE)
-def test_the_next_step_drops_what_is_rejected(step: str, host: str) -> None:
+def test_the_next_step_drops_what_is_rejected(step: str, host: Any) -> None:
     job, column, expected = BEFORE[step]
     with QueryTest(lambda rows: job(rows).everything, SCHEMA, host=host) as query:
         query.send(view(1, bad=True), view(2))
@@ -138,9 +151,9 @@ OF_TWO: dict[str, tuple[Job, list[Any]]] = {
 ON = {"main": "user", "side": "id"}
 
 
-@HOSTS
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("step", OF_TWO)
-def test_each_side_of_two_has_conditions_of_its_own(step: str, host: str) -> None:
+def test_each_side_of_two_has_conditions_of_its_own(step: str, host: Any) -> None:
     job, expected = OF_TWO[step]
     inputs = {"views": SCHEMA, "people": PEOPLE}
 
@@ -152,6 +165,39 @@ def test_each_side_of_two_has_conditions_of_its_own(step: str, host: str) -> Non
         query.send(view(1, bad=True), view(2), to="views")
         query.advance_watermark_to_infinity()
         assert lines(query.rows, "v", "name") == sorted(expected, key=repr)
+
+
+def totals(rows: Any, **options: Any) -> Any:
+    total = {"total": bl.combine(Added(), "v", "long", "long")}
+    how = {"key": "user", "watermark": "0 s", "output": "all", "shards": 1} | options
+    return hourly(rows, total, **how)
+
+
+@pytest.mark.spark
+def test_a_condition_is_sql_or_a_column_and_the_first_one_counts(spark: Any) -> None:
+    values = [("ann", "2020-01-01 12:00:00", v, None) for v in (1, -2, -200, None)]
+    values += [(None, "2020-01-01 12:00:00", -3, None), ("ann", "soon", -4, None)]
+    frame = spark.createDataFrame(values, "user string, at string, v long, bad boolean")
+    reject = {"negative": "v < 0", "huge": F.abs("v") > 100}
+    rows = totals(frame, reject=reject).collect()
+    assert sorted(it["dropped"]["reason"] for it in rows if it["dropped"]) == [
+        # Of nothing it is not known whether it is negative.
+        *("bad_timestamp", "failed", "negative", "negative", "null_key")
+    ]
+
+
+@ON_BOTH_AT_NIGHT
+@pytest.mark.parametrize("on_error", ["drop", "fail"])
+def test_rows_are_rejected_for_a_reason_of_the_querys_author(host: Any, on_error: str) -> None:
+    query = QueryTest(lambda rows: totals(rows, reject=BAD, on_error=on_error), SCHEMA, host=host)
+    later = view(4, bad=True, at="13:30:00")
+    rows = query.send(view(1), view(2, bad=True), view(3), later)
+    assert lines(rows, "total") == [("beamlike", "marked bad"), ("beamlike", "marked bad"), (4,)]
+    elements = [row["dropped"]["element"] for row in rows if row["dropped"]]
+    # A rejected row moves the watermark.
+    assert '"v":2' in elements[0].replace(" ", "")
+    query.restart()
+    assert lines(query.send(view(5, bad=True, at="15:00:00"))) == [("beamlike", "marked bad")]
 
 
 def test_a_row_that_is_rejected_moves_the_watermark() -> None:
@@ -180,9 +226,9 @@ def test_a_condition_that_names_withdrawals_cannot_be_grouped_again() -> None:
 # -- the share that may fail ---------------------------------------------------------------------
 
 
-@HOSTS
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("step", ["deduplicate", "look up"])
-def test_windows_that_nearly_always_fail_stop_every_step(step: str, host: str) -> None:
+def test_windows_that_nearly_always_fail_stop_every_step(step: str, host: Any) -> None:
     def play(**options: Any) -> list[Any]:
         def job(views: Any, people: Any) -> Any:
             rows, looked_into = views_of(views, NoonFails("1 hour")), people_of(people)

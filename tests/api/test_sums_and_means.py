@@ -6,11 +6,14 @@ from decimal import Decimal
 from random import Random
 from typing import Any, Final, get_args
 
+import pyarrow as pa
 import pytest
 
 import beamlike as bl
 from beamlike.runtime.options import MachineName
 from beamlike.testing import QueryTest
+from tests.support.queries.hours import hourly
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT
 
 COLUMNS: Final = "k string, at timestamp, n int, x double, d decimal(5,2)"
 _SECOND: Final = timedelta(seconds=1)
@@ -22,25 +25,21 @@ TOTALS: Final = {
     "rows": bl.count(),
 }
 MACHINES: Final = [name for name in get_args(MachineName) if name != "auto"]
-HOSTS: Final = ["local", pytest.param("spark", marks=pytest.mark.spark)]
 
 
 def query_of(
     accumulation: Any, machine: Any = "auto", *, host: Any = "local", trigger: Any = None
 ) -> QueryTest:
     def job(rows: Any) -> Any:
-        return bl.windowed(
+        return hourly(
             rows,
-            key="k",
-            timestamp="at",
+            TOTALS,
             watermark="0 s",
-            window=bl.FixedWindows("1 hour"),
             trigger=trigger or bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
             accumulation=accumulation,
             allowed_lateness="1 day",
             closing_behavior="fire_always",
             on_time_behavior="fire_always",
-            aggregate=TOTALS,
             machine=machine,
             shards=1,
         )
@@ -89,14 +88,10 @@ PANES: Final = {
 """The panes of nulls alone, of values, of nulls, without an element, of a null that comes late."""
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@ON_BOTH_AT_NIGHT
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("accumulation", ["accumulating", "discarding"])
-def test_a_pane_without_a_value_has_no_sum(
-    accumulation: str, machine: str, host: Any, request: Any
-) -> None:
-    if host == "spark":
-        request.getfixturevalue("spark")
+def test_a_pane_without_a_value_has_no_sum(accumulation: str, machine: str, host: Any) -> None:
     with query_of(accumulation, machine, host=host) as query:
         panes = [
             query.send(row(1)),
@@ -120,15 +115,8 @@ def test_a_pane_that_is_withdrawn_had_no_sum(machine: Any) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sessions_of_nulls_merge_with_sums(machine: Any) -> None:
     def job(rows: Any) -> Any:
-        return bl.windowed(
-            rows,
-            key="k",
-            timestamp="at",
-            watermark="1 hour",
-            window=bl.Sessions("5 minutes"),
-            aggregate=TOTALS,
-            machine=machine,
-        )
+        sessions = bl.Sessions("5 minutes")
+        return hourly(rows, TOTALS, watermark="1 hour", window=sessions, machine=machine)
 
     query = QueryTest(job, COLUMNS)
     for minute, n in ((0, None), (8, None), (4, 7), (30, None), (34, None)):
@@ -149,8 +137,6 @@ def test_a_query_that_starts_again_knows_that_there_was_no_value() -> None:
 
 
 def test_sums_of_an_earlier_version_go_on_as_the_numbers_that_they_were() -> None:
-    import pyarrow as pa
-
     from beamlike.machine.columnar.folds import fold_of
     from beamlike.model.combine.sql import SqlSum
 
@@ -193,7 +179,6 @@ def decimals(random: Random, precision: int, scale: int) -> list[Decimal | None]
 def test_sums_and_means_of_decimals_are_sparks_to_the_last_digit(
     spark: Any, precision: int, scale: int
 ) -> None:
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     random = Random(precision * 100 + scale)
@@ -209,22 +194,14 @@ def test_sums_and_means_of_decimals_are_sparks_to_the_last_digit(
     )
     expected = native.toArrow()
     for machine in MACHINES:
-        ours = bl.windowed(
-            table,
-            key="k",
-            timestamp="at",
-            window=bl.FixedWindows("1 hour"),
-            aggregate={"s": bl.sum("d"), "m": bl.mean("d")},
-            machine=machine,  # type: ignore[arg-type]
-        ).select(["k", "s", "m"])
+        ours = hourly(table, {"s": bl.sum("d"), "m": bl.mean("d")}, machine=machine)
+        ours = ours.select(["k", "s", "m"])
         assert ours.schema.types == expected.schema.types
         assert sorted(map(str, ours.to_pylist())) == sorted(map(str, expected.to_pylist()))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_intervals_add_up_and_their_mean_is_rounded_away_from_zero(machine: Any) -> None:
-    import pyarrow as pa
-
     micros = timedelta(microseconds=1)
     values = {
         "a": [timedelta(days=3), None, -_SECOND],
@@ -240,14 +217,7 @@ def test_intervals_add_up_and_their_mean_is_rounded_away_from_zero(machine: Any)
             "v": pa.array([value for _, value in rows], pa.duration("us")),
         }
     )
-    panes = bl.windowed(
-        table,
-        key="k",
-        timestamp="at",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"sum": bl.sum("v"), "mean": bl.mean("v")},
-        machine=machine,
-    )
+    panes = hourly(table, {"sum": bl.sum("v"), "mean": bl.mean("v")}, machine=machine)
     assert {row["k"]: (row["sum"], row["mean"]) for row in panes.to_pylist()} == {
         "a": (timedelta(days=3) - _SECOND, (timedelta(days=3) - _SECOND) / 2),
         "b": (None, None),
@@ -293,16 +263,8 @@ def test_a_quotient_is_rounded_half_up_and_once() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_row_that_makes_a_sum_or_a_mean_too_much_is_dropped_and_no_other(machine: Any) -> None:
     def job(rows: Any) -> Any:
-        return bl.windowed(
-            rows,
-            key=[],
-            timestamp="at",
-            watermark="1 hour",
-            window=bl.FixedWindows("1 hour"),
-            aggregate={"sum": bl.sum("d"), "mean": bl.mean("e")},
-            machine=machine,
-            output="all",
-        )
+        totals = {"sum": bl.sum("d"), "mean": bl.mean("e")}
+        return hourly(rows, totals, key=[], watermark="1 hour", machine=machine, output="all")
 
     query = QueryTest(job, "at timestamp, d decimal(38,0), e decimal(38,10)")
     great, mean = Decimal("9" * 38), Decimal("9" * 28 + ".5")

@@ -1,6 +1,7 @@
 """Inputs whose parts have watermarks of their own: partitions, files, devices."""
 
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from beamlike.runtime.stepping import stepper_of
 from beamlike.testing import QueryTest
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.rows_of_outputs import plan_of
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT, counts_by_hour
 from tests.support.queries.saved_locally import saved_stages
 
 HITS = "page string, at timestamp, partition int"
@@ -28,35 +30,16 @@ def hours(hits: Any, **how: Any) -> bl.Stream:
     return hours.group("page", {"n": bl.count()}, shards=2, buckets=2)
 
 
+shown = partial(counts_by_hour, key="page")
+
+
 def hit(at: str, partition: int | None, page: str = "tea") -> dict[str, Any]:
     return {"page": page, "at": at, "partition": partition}
 
 
-def shown(rows: list[dict[str, Any]]) -> list[str]:
-    found = []
-    for row in rows:
-        if row["dropped"] is not None:
-            found.append(f"dropped as {row['dropped']['reason']}")
-        else:
-            found.append(f"{row['page']} {row['window']['start']:%H:%M} {row['n']}")
-    return sorted(found)
-
-
-def running(host: str, request: pytest.FixtureRequest, job: Any = hours) -> QueryTest:
-    spark = request.getfixturevalue("spark") if host == "spark" else None
-    return QueryTest(job, HITS, host=host, spark=spark)  # type: ignore[arg-type]
-
-
-ON_BOTH = pytest.mark.parametrize(
-    "host", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])]
-)
-
-
-@ON_BOTH
-def test_a_part_that_is_behind_holds_the_others_back_and_is_not_late(
-    host: str, request: pytest.FixtureRequest
-) -> None:
-    with running(host, request) as query:
+@ON_BOTH_AT_NIGHT
+def test_a_part_that_is_behind_holds_the_others_back_and_is_not_late(host: Any) -> None:
+    with QueryTest(hours, HITS, host=host) as query:
         came = [
             shown(query.send(hit("12:05", 0), hit("12:06", 1))),
             shown(query.send(hit("14:00", 0))),  # without parts the hour would end here
@@ -66,9 +49,9 @@ def test_a_part_that_is_behind_holds_the_others_back_and_is_not_late(
     assert came == [[], [], [], ["tea 12:00 3"]]
 
 
-@ON_BOTH
-def test_a_silent_part_no_longer_holds_the_others_back(host: str, request: pytest.FixtureRequest):
-    with running(host, request) as query:
+@ON_BOTH_AT_NIGHT
+def test_a_silent_part_no_longer_holds_the_others_back(host: Any) -> None:
+    with QueryTest(hours, HITS, host=host) as query:
         query.send(hit("12:05", 0), hit("12:06", 1))
         came = [
             shown(query.send(hit("14:00", 0))),
@@ -85,16 +68,16 @@ def test_a_silent_part_no_longer_holds_the_others_back(host: str, request: pytes
         ]
     assert came == [
         *([], [], [], ["tea 12:00 2"]),
-        *(["dropped as expired"], [], [], ["tea 13:00 1", "tea 14:00 2"]),
+        *(["tea dropped as expired"], [], [], ["tea 13:00 1", "tea 14:00 2"]),
     ]
 
 
-@ON_BOTH
-def test_when_all_parts_are_silent_the_input_is_idle(host: str, request: pytest.FixtureRequest):
+@ON_BOTH_AT_NIGHT
+def test_when_all_parts_are_silent_the_input_is_idle(host: Any) -> None:
     def job(hits: Any) -> bl.Stream:
         return hours(hits, idle="advance")
 
-    with running(host, request, job) as query:
+    with QueryTest(job, HITS, host=host) as query:
         query.send(hit("12:45", 0), hit("12:46", 1))
         came = [
             shown(query.advance_processing_time("5 minutes")),
@@ -151,11 +134,9 @@ def test_what_comes_out_of_silent_sources_does_not_depend_on_when_the_clock_is_r
     assert look(query, often) == ["tea 12:00 1"]
 
 
-@ON_BOTH
-def test_parts_that_are_silent_together_end_the_windows_of_all_but_the_last(
-    host: str, request: pytest.FixtureRequest
-) -> None:
-    with running(host, request) as query:
+@ON_BOTH_AT_NIGHT
+def test_parts_that_are_silent_together_end_the_windows_of_all_but_the_last(host: Any) -> None:
+    with QueryTest(hours, HITS, host=host) as query:
         query.send(hit("14:20", 0), hit("12:20", 1))
         came = [
             shown(query.advance_processing_time("5 minutes")),
@@ -163,7 +144,7 @@ def test_parts_that_are_silent_together_end_the_windows_of_all_but_the_last(
             shown(query.send(hit("14:30", 1))),
             shown(query.send(hit("12:59", 1))),
         ]
-    assert came == [[], ["tea 12:00 1"], [], ["dropped as expired"]]
+    assert came == [[], ["tea 12:00 1"], [], ["tea dropped as expired"]]
 
 
 @pytest.mark.parametrize("restarts", [False, True])

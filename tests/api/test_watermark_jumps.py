@@ -6,23 +6,24 @@ Where the rows lie behind the clock, no limit by the clock knows a wrong time fr
 import logging
 import reprlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
 
 import beamlike as bl
-import beamlike.beam as beam
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.queries.progress import Progress
 from beamlike.runtime.jumps import Jump
 from beamlike.runtime.logs import log_jump
+from tests.support.queries.devices import SIGNALS, sums_of_devices
+from tests.support.queries.hours import hourly
 from tests.support.queries.reports import report
 from tests.support.queries.rows import MakeFeed, Row, observed
 
-SIGNALS = "device string, at string, n int"
 FIVE = bl.FixedWindows("5 minutes")
-LATENESS = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
+LATENESS: dict[str, Any] = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
 JUMP = (
     # 8h 53m 36s
     32_016_000,
@@ -48,10 +49,9 @@ def jumps(stream: Any, name: str = "beamlike") -> list[tuple[int, str]]:
     return [(it.watermark_jump, it.jump_example) for it in reports if it.watermark_jump is not None]
 
 
-def windowed(frame: Any, **changes: Any) -> Any:
-    call = {"key": "device", "timestamp": "at", "watermark": "5 minutes", "window": FIVE}
-    call |= {"aggregate": {"n": bl.count()}, "output": "all", **LATENESS}
-    return bl.windowed(frame, **(call | changes))
+windowed = partial(
+    hourly, key="device", watermark="5 minutes", window=FIVE, output="all", **LATENESS
+)
 
 
 def streamed(frame: Any, **changes: Any) -> Any:
@@ -159,20 +159,7 @@ def test_an_input_that_holds_the_watermark_back_keeps_it_from_jumping(
 @pytest.mark.spark
 def test_a_pipeline_names_the_row_too(spark: Any, feed: MakeFeed) -> None:
     stream = feed(SIGNALS)
-    rows = beam.Pipeline() | "Read" >> beam.FromDataFrame(
-        stream.frame, timestamp="at", watermark="5 minutes"
-    )
-    windows = (
-        rows
-        | beam.Map(lambda row: (row.device, row.n))
-        | beam.WindowInto(
-            beam.FixedWindows("5 minutes"),
-            allowed_lateness="10 minutes",
-            accumulation_mode=beam.AccumulationMode.DISCARDING,
-        )
-    )
-    sums = windows | "Sum" >> beam.CombinePerKey(sum)
-    stream.start(beam.to_data_frame(sums, "device string, n int", spark=spark))
+    stream.start(sums_of_devices(stream.frame, spark))
 
     for of_file in backlog():
         stream.send(*of_file)
@@ -205,23 +192,41 @@ def test_a_second_clock_in_the_rows_guards_a_backlog(feed: MakeFeed) -> None:
     assert jumps(stream) == []
 
 
-def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixture) -> None:
-    size, words = JUMP
+HELD = (
+    # 59d 11h 55m
+    5_140_500_000,
+    "at 2020-01-01 11:55:00, not at 2020-02-29 23:50:00 by device='wrong', at 2020-03-01 00:00:00",
+)
+
+
+@pytest.mark.parametrize(
+    ("counted", "jump", "says", "numbers"),
+    [
+        ("watermark_jump", JUMP, f"jumps 8h 53m 36s, {JUMP[1]}", (1.0, 0.0)),
+        ("watermark_held", HELD, f"does not jump 59d 11h 55m, {HELD[1]}", (0.0, 1.0)),
+    ],
+    ids=["a jump", "one that max_jump has held"],
+)
+def test_a_listener_counts_jumps_and_warns_of_each(
+    caplog: pytest.LogCaptureFixture, counted: str, jump: Any, says: str, numbers: Any
+) -> None:
+    size, words = jump
     quiet = {"panes_early": 0, "panes_on_time": 0, "panes_late": 0, "elements": 100}
     listener = MetricsListener()
     with caplog.at_level(logging.WARNING, "beamlike.metrics"):
-        for number, jump in enumerate([{}, {"watermark_jump": size, "jump_example": words}]):
-            batch = report(number, metrics={"hours": quiet | jump})
+        for number, more in enumerate([{}, {counted: size, "jump_example": words}]):
+            batch = report(number, metrics={"hours": quiet | more})
             listener.progressed(Progress.of(batch))
 
     assert [record.getMessage() for record in caplog.records] == [
-        f"query sales, batch 1: the watermark of hours jumps 8h 53m 36s, {words}"
+        f"query sales, batch 1: the watermark of hours {says}"
     ]
-    assert [
-        line
-        for line in listener.text().splitlines()
-        if line.startswith("beamlike_watermark_jumps_total")
-    ] == ['beamlike_watermark_jumps_total{grouping="hours",id="the query",query="sales"} 1.0']
+    of_hours = '{grouping="hours",id="the query",query="sales"}'
+    lines = listener.text().splitlines()
+    assert [line for line in lines if line.startswith("beamlike_watermark_jumps")] == [
+        f"beamlike_watermark_jumps_total{of_hours} {numbers[0]}",
+        f"beamlike_watermark_jumps_held_total{of_hours} {numbers[1]}",
+    ]
 
 
 def test_a_worker_that_logs_warns_of_a_jump(caplog: pytest.LogCaptureFixture) -> None:

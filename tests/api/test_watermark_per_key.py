@@ -1,6 +1,7 @@
 """Groupings in which each key has a watermark of its own: devices that are hours apart."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -14,9 +15,9 @@ from beamlike.testing import QueryTest
 from beamlike.testing.scenarios.capture import capture
 from beamlike.testing.scenarios.files import differences, transcripts_of
 from beamlike.testing.scenarios.writing import scenario_text
+from tests.support.queries.rows import ON_BOTH_AT_NIGHT, Row, counts_by_hour
 from tests.support.queries.saved_locally import saved_stages
 
-Row = dict[str, Any]
 READINGS = "device string, at timestamp, v int"
 
 
@@ -34,33 +35,16 @@ def hours(readings: Any, **options: Any) -> bl.Stream:
     return windowed.group("device", {"n": bl.count()}, **given)
 
 
+shown = partial(counts_by_hour, key="device")
+
+
 def reading(device: str | None, at: str, v: int = 1) -> Row:
     return {"device": device, "at": at, "v": v}
 
 
-def shown(rows: list[Row]) -> list[str]:
-    found = []
-    for row in rows:
-        if row["dropped"] is not None:
-            found.append(f"{row['device']} dropped as {row['dropped']['reason']}")
-        else:
-            found.append(f"{row['device']} {row['window']['start']:%H:%M} {row['n']}")
-    return sorted(found)
-
-
-def running(host: str, request: pytest.FixtureRequest, job: Any = hours) -> QueryTest:
-    spark = request.getfixturevalue("spark") if host == "spark" else None
-    return QueryTest(job, READINGS, host=host, spark=spark)  # type: ignore[arg-type]
-
-
-ON_BOTH = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
-
-
-@ON_BOTH
-def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(
-    host: str, request: pytest.FixtureRequest
-) -> None:
-    with running(host, request) as query:
+@ON_BOTH_AT_NIGHT
+def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(host: Any) -> None:
+    with QueryTest(hours, READINGS, host=host) as query:
         came = [
             shown(query.send(reading("a", "12:05"), reading("b", "03:05"))),
             shown(query.send(reading("a", "13:10"))),  # b does not hold a back
@@ -82,12 +66,12 @@ def test_a_device_hours_behind_is_not_late_and_its_hours_end_by_its_own_rows(
     ]
 
 
-@ON_BOTH
-def test_the_hours_of_a_silent_device_end_by_the_clock(host: str, request: pytest.FixtureRequest):
+@ON_BOTH_AT_NIGHT
+def test_the_hours_of_a_silent_device_end_by_the_clock(host: Any) -> None:
     def job(readings: Any) -> bl.Stream:
         return hours(readings, watermark="0 s", idle_after="5 minutes", idle="advance")
 
-    with running(host, request, job) as query:
+    with QueryTest(job, READINGS, host=host) as query:
         query.send(reading("a", "12:05"), reading("b", "03:50"))
         came = [shown(query.advance_processing_time("5 minutes"))]
         came.append(shown(query.send(reading("a", "12:06"))))

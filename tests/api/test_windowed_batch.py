@@ -1,10 +1,12 @@
 """`windowed` over data that ends: one bundle for each key, then the watermark at infinity."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 import beamlike as bl
+from tests.support.queries.hours import hourly
 from tests.support.queries.rows import ONLY_PANE
 from tests.support.queries.shown import shown
 from tests.support.zones import session_zone
@@ -20,6 +22,14 @@ FLIGHTS = [
     ("AA", "LGA", "2013-01-01 05:59:59Z", 8, "N3ALAA"),
 ]
 FLIGHT = "carrier string, origin string, scheduled string, dep_delay int, tailnum string"
+
+
+DEPARTURES = {
+    "departures": bl.count(),
+    "delay": bl.mean("dep_delay"),
+    "tails": bl.collect("tailnum"),
+}
+departures = partial(hourly, timestamp="scheduled")
 
 
 def hour(start: int, **rest: Any) -> dict[str, Any]:
@@ -65,20 +75,9 @@ def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ],
 )
 def test_each_carrier_and_hour_has_one_pane(spark: Any, windowing: dict[str, Any]):
-    panes = bl.windowed(
-        spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1),
-        key=["carrier"],
-        timestamp="scheduled",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={
-            "departures": bl.count(),
-            "delay": bl.mean("dep_delay"),
-            "tails": bl.collect("tailnum"),
-        },
-        **windowing,
-    )
+    flights = spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1)
 
-    rows = shown(panes)
+    rows = shown(departures(flights, DEPARTURES, key=["carrier"], **windowing))
 
     assert in_order(rows) == in_order(
         [
@@ -92,16 +91,6 @@ def test_each_carrier_and_hour_has_one_pane(spark: Any, windowing: dict[str, Any
 
 
 def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -> None:
-    call: dict[str, Any] = {
-        "key": ["carrier", "origin"],
-        "timestamp": "scheduled",
-        "window": bl.FixedWindows("1 hour"),
-        "aggregate": {
-            "departures": bl.count(),
-            "delay": bl.mean("dep_delay"),
-            "tails": bl.collect("tailnum"),
-        },
-    }
     flights = spark.createDataFrame(FLIGHTS, FLIGHT)
     panes = (
         "struct<carrier:string,origin:string,window:struct<start:timestamp,end:timestamp>,"
@@ -116,49 +105,32 @@ def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -
         "element:string>"
     )
 
-    assert bl.windowed(flights, **call).schema.simpleString() == panes + ">"
+    by_place = partial(departures, flights, DEPARTURES, key=["carrier", "origin"])
+    assert by_place().schema.simpleString() == panes + ">"
     for output in ("dropped", "all"):
-        schema = bl.windowed(flights, **call, output=output).schema
-        assert schema.simpleString() == f"{panes},{dropped}>"
+        assert by_place(output=output).schema.simpleString() == f"{panes},{dropped}>"
 
 
 @pytest.mark.parametrize("kind", ["date", "string"])
 def test_event_time_may_be_any_kind_of_time(spark: Any, kind: str) -> None:
     # Without a zone, they are read in that of the session.
     with session_zone(spark, "UTC"):
-        panes = bl.windowed(
-            spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at"),
-            key="k",
-            timestamp="at",
-            window=bl.FixedWindows("1 hour"),
-            aggregate={"n": bl.count()},
-        )
+        panes = hourly(spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at"))
 
         assert shown(panes) == [{"k": "a"} | hour(0, n=1)]
 
 
 def test_without_key_everything_is_one_group(spark: Any) -> None:
-    panes = bl.windowed(
-        spark.createDataFrame(FLIGHTS, FLIGHT),
-        key=[],
-        timestamp="scheduled",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"departures": bl.count()},
-    )
+    panes = departures(spark.createDataFrame(FLIGHTS, FLIGHT), key=[])
 
-    assert in_order(shown(panes)) == [hour(5, departures=4), hour(6, departures=1)]
+    assert in_order(shown(panes)) == [hour(5, n=4), hour(6, n=1)]
 
 
 def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any) -> None:
-    panes = bl.windowed(
-        spark.createDataFrame([("a", "2013-01-01 05:10:00Z", 1), ("a", "2013-01-01 05:40:00Z", 2)])
-        .toDF("k", "at", "v")
-        .coalesce(1),
-        key="k",
-        timestamp="at",
-        window=bl.SlidingWindows("1 hour", "30 minutes"),
-        aggregate={"all": bl.collect("v")},
-    )
+    rows = [("a", "2013-01-01 05:10:00Z", 1), ("a", "2013-01-01 05:40:00Z", 2)]
+    frame = spark.createDataFrame(rows, ["k", "at", "v"]).coalesce(1)
+    sliding = bl.SlidingWindows("1 hour", "30 minutes")
+    panes = hourly(frame, {"all": bl.collect("v")}, window=sliding)
 
     found = {
         (row["window"]["start"][11:16], row["window"]["end"][11:16]): (row["all"], row["pane"])
@@ -173,16 +145,10 @@ def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any) -> None:
 
 def test_sessions_merge_unless_they_only_touch(spark: Any) -> None:
     times = ["05:00:00", "05:20:00", "05:09:59", "05:19:58", "05:30:00"]
-    panes = bl.windowed(
-        spark.createDataFrame([("a", f"2013-01-01 {time}Z", time) for time in times])
-        .toDF("k", "at", "v")
-        .coalesce(1),
-        key="k",
-        timestamp="at",
-        window=bl.Sessions("10 minutes"),
-        timestamp_combiner="latest",
-        aggregate={"all": bl.collect("v")},
-    )
+    rows = [("a", f"2013-01-01 {time}Z", time) for time in times]
+    frame = spark.createDataFrame(rows, ["k", "at", "v"]).coalesce(1)
+    how: dict[str, Any] = {"window": bl.Sessions("10 minutes"), "timestamp_combiner": "latest"}
+    panes = hourly(frame, {"all": bl.collect("v")}, **how)
 
     assert in_order(shown(panes)) == in_order(
         [
@@ -211,14 +177,9 @@ def test_sessions_merge_unless_they_only_touch(spark: Any) -> None:
     ],
 )
 def test_the_global_window_has_no_bounds_to_show(spark: Any, combiner: str, timestamp: str | None):
-    panes = bl.windowed(
-        spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1),
-        key=[],
-        timestamp="scheduled",
-        window=bl.GlobalWindows(),
-        timestamp_combiner=combiner,
-        aggregate={"delay": bl.sum("dep_delay")},
-    )
+    flights = spark.createDataFrame(FLIGHTS, FLIGHT).coalesce(1)
+    how: dict[str, Any] = {"window": bl.GlobalWindows(), "timestamp_combiner": combiner}
+    panes = departures(flights, {"delay": bl.sum("dep_delay")}, key=[], **how)
 
     assert shown(panes) == [
         {
@@ -231,12 +192,4 @@ def test_the_global_window_has_no_bounds_to_show(spark: Any, combiner: str, time
 
 
 def test_no_rows_give_no_panes(spark: Any) -> None:
-    panes = bl.windowed(
-        spark.createDataFrame([], FLIGHT),
-        key="carrier",
-        timestamp="scheduled",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"departures": bl.count()},
-    )
-
-    assert shown(panes) == []
+    assert shown(departures(spark.createDataFrame([], FLIGHT), key="carrier")) == []

@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def setting(spark: "SparkSession") -> Iterator[Callable[[str, str], None]]:
-    """Sets one of the session's settings, until the test is over."""
-    before: dict[str, str | None] = {}
-
-    def set_to(name: str, value: str) -> None:
-        before.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield set_to
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
-@pytest.fixture
 def count_in_minutes(spark: "SparkSession", tmp_path: Path) -> Iterator[Callable[[str], None]]:
     """A query that counts the rows of each user and minute; called with a time, it takes one."""
     inbox = tmp_path / "in"

@@ -122,20 +122,6 @@ def forget(spark: SparkSession) -> None:
     spark._jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
 
 
-@pytest.fixture
-def settings(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
-    """Sets the session for a test."""
-    before: dict[str, str | None] = {}
-
-    def setting(name: str, value: str) -> None:
-        before.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield setting
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
 ROUNDS: Final = ("once", "twice", "thrice", "half", "two actions", "once")
 """How often a micro-batch runs: also with half of its state committed, or read by two actions."""
 
@@ -151,16 +137,16 @@ ROUNDS: Final = ("once", "twice", "thrice", "half", "two actions", "once")
 )
 def test_micro_batches_that_run_again_leave_state_that_can_be_read(
     spark: SparkSession,
-    settings: Callable[[str, str], None],
+    setting: Callable[[str, str], None],
     tmp_path: Path,
     version: str,
     snapshot_every: int,
     aggregate: Mapping[str, Any],
     rounds: Sequence[str],
 ) -> None:
-    settings(FORMAT, version)
-    settings(DELTAS, str(snapshot_every))
-    settings(MAINTENANCE, "100ms")
+    setting(FORMAT, version)
+    setting(DELTAS, str(snapshot_every))
+    setting(MAINTENANCE, "100ms")
     job = Job(spark, tmp_path, aggregate)
     job.arrive(KEYS)
     job.run()

@@ -295,12 +295,9 @@ def test_a_place_that_spark_cannot_read_is_reported_with_what_spark_says(spark: 
     assert shown.endswith("; give the folder that the query has as checkpointLocation")
 
 
-def test_a_session_with_another_state_store_is_refused(spark: Any, tmp_path: Path) -> None:
-    setting = "spark.sql.streaming.stateStore.providerClass"
-    before = spark.conf.get(setting)
-    spark.conf.set(setting, "org.example.Provider")
-    try:
-        with pytest.raises(EnvironmentProblem, match="streaming windows need the RocksDB state"):
-            bl.open_state(spark, tmp_path)
-    finally:
-        spark.conf.set(setting, before)
+def test_a_session_with_another_state_store_is_refused(
+    spark: Any, setting: Any, tmp_path: Path
+) -> None:
+    setting("spark.sql.streaming.stateStore.providerClass", "org.example.Provider")
+    with pytest.raises(EnvironmentProblem, match="streaming windows need the RocksDB state"):
+        bl.open_state(spark, tmp_path)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -24,6 +25,8 @@ from tests.matrix.hosts import (
 )
 from tests.matrix.pairs import PAIRS, Pair, aggregate_of, column_of, native_of
 from tests.matrix.values import TYPES, ValuesOfType
+
+PAGE = Path(__file__).parents[2] / "docs/pages/types.md"
 
 NOT_IN_ARROW = ("interval year to month", "variant")
 """Types that no table of Arrow has, and so no frame on ``local``."""
@@ -54,6 +57,22 @@ def cells(spark: Any) -> dict[Cell, str]:
             else:
                 said[number, name] = "(=)" if pair.sums and not dtype.summable else "="
     return said
+
+
+def cells_of_the_page() -> dict[Cell, str]:
+    """The same as the page has it, for which Spark is not asked; `tests.matrix.test_table` is."""
+    head, _, *rows = table_of_the_page().splitlines()
+    _, _, *names = head.strip("| ").split(" | ")
+    said = dict[Cell, str]()
+    for number, row in enumerate(rows):
+        _, _, *texts = row.strip("| ").split(" | ")
+        said |= {(number, name): text for name, text in zip(names, texts, strict=True)}
+    return said
+
+
+def table_of_the_page() -> str:
+    page = PAGE.read_text()
+    return page[page.index("| type | key |") :].partition("\n\n")[0].strip()
 
 
 def refusals_on_local(dtype: ValuesOfType, number: int) -> dict[str, str]:

@@ -2,12 +2,12 @@
 data and in streams, under each setting that changes what Spark does."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
 
-from tests.matrix.cells import cells, differences, key_differences
+from beamlike.hosts.spark.session import SESSION_ZONE
+from tests.matrix.cells import cells_of_the_page, differences, key_differences
 from tests.matrix.hosts import HOSTS, WINDOWS
 
 pytestmark = pytest.mark.spark
@@ -37,33 +37,21 @@ PLAYS: Final = [*_plays()]
 """A sample for each change; all of them at night."""
 
 
-@contextmanager
-def settings(spark: Any, ansi: str, zone: str) -> Iterator[None]:
-    """The session has these settings inside the block."""
-    wanted = {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": zone}
-    before = {name: spark.conf.get(name) for name in wanted}
-    try:
-        for name, value in wanted.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
-
-
 @pytest.mark.parametrize(("ansi", "zone", "host", "window", "clock"), PLAYS)
 def test_panes_have_what_spark_has(
-    spark: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
+    spark: Any, setting: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
 ) -> None:
-    taken = [cell for cell, said in cells(spark).items() if said == "="]
-    with settings(spark, ansi, zone):
-        assert differences(spark, host, clock, window, taken) == {}
+    taken = [cell for cell, said in cells_of_the_page().items() if said == "="]
+    setting("spark.sql.ansi.enabled", ansi)
+    setting(SESSION_ZONE, zone)
+    assert differences(spark, host, clock, window, taken) == {}
 
 
 @pytest.mark.parametrize(("ansi", "zone", "host", "window", "clock"), PLAYS)
 def test_keys_are_those_of_spark(
-    spark: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
+    spark: Any, setting: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
 ) -> None:
-    with settings(spark, ansi, zone):
-        ours, expected = key_differences(spark, host, clock, window)
+    setting("spark.sql.ansi.enabled", ansi)
+    setting(SESSION_ZONE, zone)
+    ours, expected = key_differences(spark, host, clock, window)
     assert ours == expected

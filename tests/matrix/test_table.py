@@ -1,8 +1,7 @@
 """The table of the page: what is taken, in which types, and what is refused in which words."""
 
 import re
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -11,15 +10,13 @@ from tests.matrix.hosts import WINDOWS, Ask, rows_of, with_values
 from tests.matrix.pairs import PAIRS, aggregate_of
 from tests.matrix.values import TYPES
 
-pytestmark = pytest.mark.spark
-
-PAGE: Final = Path(__file__).parents[2] / "docs/pages/types.md"
+# For each change `test_matrix` has panes of all that the page says is taken.
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 
 def test_the_table_of_the_page_says_what_is_taken(spark: Any) -> None:
     seen = cells.table(cells.cells(spark), cells.keys_taken(spark))
-    page = PAGE.read_text()
-    assert seen == page[page.index("| type | key |") :].partition("\n\n")[0].strip(), f"\n{seen}"
+    assert seen == cells.table_of_the_page(), f"\n{seen}"
 
 
 def test_results_have_the_types_of_spark(spark: Any) -> None:

@@ -1,16 +1,10 @@
 """Options of DataFrames and streams: runs in this process that differ in one of them."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import beamlike as bl
-from beamlike.testing import QueryTest
 from tests.options.playing import (
-    COUNT,
-    HOUR,
-    VIEWS,
     Differs,
-    Numbered,
     deduplicated,
     grouped,
     looked_up,
@@ -24,7 +18,6 @@ EARLY: Final[dict[str, Any]] = {
     "accumulation": "retracting",
     "allowed_lateness": "1 day",
 }
-LATE: Final[dict[str, Any]] = {"accumulation": "discarding", "allowed_lateness": "1 day"}
 
 
 def gap_of(page: str) -> int:
@@ -38,23 +31,6 @@ class Failing(bl.FixedWindows):
         if timestamp == 12 * 3_600_000:
             raise ValueError("noon")
         return super().assign(timestamp, value)
-
-
-def joined(how: Any = "inner", window: bl.WindowFn = HOUR, **options: Any) -> Any:
-    """Rows with counts of pages that are called like no user."""
-
-    def job(views: Any, counts: Any) -> bl.Stream:
-        left = bl.stream(views, timestamp="at", watermark="0 s")
-        right = bl.stream(counts, timestamp="since", watermark="0 s")
-        on = {"left": "user", "right": "name"}
-        return bl.join(left.window(window), right.window(window), on, how, **options)
-
-    inputs = {"views": VIEWS, "counts": "name string, since timestamp, amount int"}
-    query = QueryTest(job, inputs)
-    query.send({"user": "ann", "at": "12:00:00", "page": "tea"}, to="views")
-    query.send({"name": "tea", "since": "12:01:00", "amount": 1}, to="counts")
-    query.advance_watermark_to_infinity()
-    return query.rows
 
 
 def co_grouped(**options: Any) -> Any:
@@ -120,46 +96,6 @@ def per(function: Any, base: dict[str, Any] | None = None, **option: Any) -> Dif
     return Differs(lambda: function(**both), lambda: function(**both, **option))
 
 
-def rejecting(job: Callable[..., Any]) -> Differs:
-    """What becomes of a row that its own column calls bad, with and without a reason to reject."""
-
-    def run(**reject: Any) -> Any:
-        schema = "user string, at timestamp, page string, bad boolean"
-        query = QueryTest(lambda views: job(views, **reject), schema)
-        query.send({"user": "ann", "at": "12:00:00", "page": "tea", "bad": True})
-        query.advance_watermark_to_infinity()
-        return query.rows
-
-    return Differs(run, lambda: run(reject={"marked bad": "bad"}))
-
-
-def windows_of(views: Any, **reject: Any) -> Any:
-    return bl.windowed(
-        views, key="user", timestamp="at", watermark="0 s", window=HOUR, aggregate=COUNT, **reject
-    )
-
-
-def hours_of(views: Any, **reject: Any) -> Any:
-    rows = bl.stream(views, timestamp="at", watermark="0 s").window(HOUR)
-    return rows.group("user", COUNT, **reject)
-
-
-def first_of(views: Any, **reject: Any) -> Any:
-    return bl.stream(views, timestamp="at", watermark="0 s").deduplicate("user", **reject)
-
-
-def looking_up(views: Any, **reject: Any) -> Any:
-    rows = bl.stream(views, timestamp="at", watermark="0 s").window(HOUR)
-    pages = rows.select("user", "page")
-    on = {"main": ["user"], "side": ["user"]}
-    return bl.look_up(rows.select("user", "bad"), pages, on, **reject)
-
-
-def numbers_of(views: Any, **reject: Any) -> Any:
-    rows = bl.stream(views, timestamp="at", watermark="0 s")
-    return rows.apply_per_key("user", Numbered(), "number int", **reject)
-
-
 STEP: Final[dict[str, Any]] = {"shards": 2, "buckets": 2, "name": "named", "wake_every": "7 s"}
 BY_TIME: Final[dict[str, Any]] = {"window": bl.Sessions("30 minutes")}
 
@@ -171,16 +107,9 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "windowed.window": Differs(windowed, lambda: windowed(**BY_TIME)),
     "windowed.window_input": per(windowed, {"window": bl.Sessions(gap_of)}, window_input="page"),
-    "windowed.strategy": Differs(
-        windowed, lambda: windowed(window=None, strategy=bl.WindowingStrategy(HOUR, **LATE))
-    ),
     "windowed.output": per(windowed, output="dropped"),
     "windowed.render": per(windowed, EARLY, render="upserts"),
     "windowed.on_error": per(windowed, {"window": Failing("1 hour")}, on_error="fail"),
-    "windowed.carry": Differs(
-        lambda: windowed(output="all"), lambda: windowed(output="all", carry="page")
-    ),
-    "windowed.reject": rejecting(windows_of),
     "windowed.max_failures": per(windowed, max_failures=0.5),
     "windowed.lift": per(windowed, lift=True),
     "windowed.hot_key_fanout": per(windowed, hot_key_fanout=2),
@@ -194,19 +123,11 @@ RUNS: Final[dict[str, Differs]] = {
     "stream.resolution": per(silent, resolution="milliseconds"),
     "stream.watermark_by": per(silent, {"idle_after": "1 minute"}, watermark_by="user"),
     "Stream.window.window": Differs(grouped, lambda: grouped(window=BY_TIME)),
-    "Stream.window.strategy": Differs(
-        grouped,
-        lambda: grouped(window={"window": None, "strategy": bl.WindowingStrategy(HOUR, **LATE)}),
-    ),
-    "Stream.group.window_input": per(
-        grouped, {"window": {"window": bl.Sessions(gap_of)}}, window_input="page"
-    ),
     "Stream.group.render": per(grouped, {"window": EARLY}, render="upserts"),
     "Stream.group.carry": per(grouped, carry="page"),
     "Stream.group.on_error": per(
         grouped, {"window": {"window": Failing("1 hour")}}, on_error="fail"
     ),
-    "Stream.group.reject": rejecting(hours_of),
     "Stream.group.max_failures": per(grouped, max_failures=0.5),
     "Stream.group.lift": per(grouped, lift=True),
     "Stream.group.hot_key_fanout": per(grouped, hot_key_fanout=2),
@@ -214,26 +135,11 @@ RUNS: Final[dict[str, Differs]] = {
     "Stream.group.record": per(grouped, record=1000),
     "Stream.group.watermark_per_key": per(grouped, watermark_per_key=True),
     "Stream.apply_per_key.on_error": per(numbered, on_error="fail"),
-    "Stream.apply_per_key.reject": rejecting(numbers_of),
     "Stream.apply_per_key.max_failures": per(numbered, max_failures=0.5),
     "Stream.deduplicate.within": per(deduplicated, within="1 hour"),
-    "Stream.deduplicate.on_error": per(
-        deduplicated, {"window": Failing("1 hour")}, on_error="fail"
-    ),
-    "Stream.deduplicate.reject": rejecting(first_of),
-    "Stream.deduplicate.max_failures": per(
-        deduplicated, {"window": Failing("1 hour")}, max_failures=0.5
-    ),
     "Stream.deduplicate.time": per(deduplicated, time="processing"),
     "look_up.how": per(looked_up, {"side": bl.FixedWindows("1 minute")}, how="inner"),
     "look_up.window_input": per(looked_up, {"main": bl.Sessions(gap_of)}, window_input="page"),
-    "look_up.reject": rejecting(looking_up),
-    "look_up.max_failures": per(looked_up, {"main": Failing("1 hour")}, max_failures=0.5),
-    "look_up.on_error": per(looked_up, {"main": Failing("1 hour")}, on_error="fail"),
-    "join.how": Differs(joined, lambda: joined("full")),
-    "join.window_input": per(
-        joined, {"window": bl.Sessions(gap_of)}, window_input={"left": "page", "right": "name"}
-    ),
     "co_group.window_input": per(co_grouped, window_input="page"),
     "timer.time": Differs(lambda: rung(Ringing()), lambda: rung(RingingByClock())),
     "state.kind": Differs(lambda: kept(Kept()), lambda: kept(KeptOnce())),

@@ -7,10 +7,9 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.model.triggers import Trigger
+from tests.support.pipelines.games import Game, points_of, put_games, stream_of_files
 
 pytestmark = pytest.mark.spark
-
-GAMES = "user string, points long, at timestamp"
 
 
 def take_all(result: Any, trigger: dict[str, Any]) -> None:
@@ -29,26 +28,19 @@ class Games:
         self._spark, self._home, self._files = spark, home, 0
         self.written: list[tuple[Any, ...]] = []
 
-    def put(self, *rows: tuple[str, int, str]) -> None:
-        frame = self._spark.createDataFrame(list(rows), "user string, points long, at string")
-        timed = frame.selectExpr(
-            "user", "points", "cast(concat('2020-01-01 ', at, 'Z') as timestamp) at"
-        )
-        timed.coalesce(1).write.mode("append").parquet(str(self._home / "in"))
+    def put(self, *rows: Game) -> None:
+        put_games(self._spark, self._home / "in", *rows)
 
     def files(self) -> Any:
-        files = self._spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)
-        return files.parquet(str(self._home / "in"))
+        return stream_of_files(self._spark, self._home / "in")
 
     def run(self, trigger: dict[str, Any], early: Trigger) -> list[tuple[Any, ...]]:
         """What comes out until all files have been taken: micro-batch, user and points."""
         pipeline = beam.Pipeline()
         totals = (
-            pipeline
-            | beam.FromDataFrame(
-                self.files(), timestamp="at", watermark="1 minute", idle_after="1 day"
+            points_of(
+                pipeline, self.files(), timestamp="at", watermark="1 minute", idle_after="1 day"
             )
-            | beam.Map(lambda row: (row.user, row.points))
             | beam.WindowInto(
                 beam.FixedWindows("5 minutes"),
                 trigger=beam.AfterWatermark(early=early, late=beam.AfterCount(1)),

@@ -188,19 +188,10 @@ def test_a_function_of_that_shape_may_have_a_setup_alone(host: Any):
     assert [came.element.value for came in result.out_of(total.edge)] == [3]
 
 
-class Shares(beam.CombineFn[float, float]):
+class Shares(AddedInSteps, beam.CombineFn[float, float]):
     """What part of a sum one is: none of a sum of zero, from no elements or not."""
 
-    def create_accumulator(self, *args: Any) -> float:
-        return 0.0
-
-    def add_input(self, mutable_accumulator: float, element: float, *args: Any) -> float:  # type: ignore[override]
-        return mutable_accumulator + element
-
-    def merge_accumulators(self, accumulators: Iterable[float], *args: Any) -> float:  # type: ignore[override]
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: float, *args: Any) -> float:  # type: ignore[override]
+    def extract_output(self, accumulator: float) -> float:
         return 1 / accumulator
 
 

@@ -31,6 +31,10 @@ def test_created_elements_happen_at_the_beginning_of_time_unless_they_say_when()
     assert (second.value, second.timestamp, second.pane) == ("b", 10_000, NO_FIRING)
 
 
+def test_an_impulse_is_one_element():
+    assert values(beam.Pipeline() | beam.Impulse()) == [b""]
+
+
 def test_functions_are_given_arguments_and_ask_for_more_by_their_defaults():
     def shown(word: str, mark: str, *, at: Any = beam.DoFn.TimestampParam, end: str) -> str:
         return f"{word}{mark}{at}{end}"
@@ -265,11 +269,6 @@ def test_a_timestamp_is_moved_back_by_no_more_than_the_allowed_skew():
 def test_an_instant_that_cannot_be_read_names_the_transform():
     with pytest.raises(TransformError, match=r"'WithTimestamps\(.*\)/AddTimestamps' raised TimeT"):
         values(created("a") | beam.WithTimestamps(lambda _: "yesterday"))
-
-
-def test_hints_of_types_are_taken_and_change_nothing():
-    typed = created("a").pipeline | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)
-    assert values(typed) == [1]
 
 
 Timers = beam.userstate.TimeDomain

@@ -272,11 +272,6 @@ def test_a_name_that_is_taken_and_free() -> None:
     assert [node.label for node in pipeline.nodes] == ["Words", "Words2", "Words3"]
 
 
-def test_without_a_function_a_flat_map_opens_lists() -> None:
-    pipeline = beam.Pipeline()
-    assert values(pipeline | beam.Create([[1, 2], [3]]) | beam.FlatMap()) == [1, 2, 3]
-
-
 def test_what_a_function_cannot_take_is_an_output() -> None:
     pipeline = beam.Pipeline()
     texts = pipeline | beam.Create(["1", "two", "3"])

@@ -7,25 +7,15 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import TooManyFailuresError, TransformError
+from tests.support.pipelines.files import HOSTS
+from tests.support.queries.rows import ON_BOTH
+from tests.support.sums import AddedInSteps
 
-HOSTS = pytest.mark.parametrize(
-    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
-)
 
-
-class Picky(beam.CombineFn):
+class Picky(AddedInSteps, beam.CombineFn):
     """A sum that has no result for the key 2."""
 
-    def create_accumulator(self) -> int:
-        return 0
-
-    def add_input(self, mutable_accumulator: int, element: int, /) -> int:
-        return mutable_accumulator + element
-
-    def merge_accumulators(self, accumulators: Any, /) -> int:
-        return sum(accumulators)
-
-    def extract_output(self, accumulator: int, /) -> int:
+    def extract_output(self, accumulator: int) -> int:
         if accumulator == 2:
             raise ValueError("2 is not a sum")
         return accumulator
@@ -98,7 +88,7 @@ class Misspelt(beam.DoFn):
         yield elemnt  # type: ignore[name-defined] # noqa: F821
 
 
-@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@ON_BOTH
 def test_a_function_with_states_that_fails_for_nearly_all_stops_a_pipeline(host: Any) -> None:
     def run(**share: float) -> Any:
         pipeline = beam.Pipeline()

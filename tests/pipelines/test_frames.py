@@ -1,7 +1,6 @@
 """DataFrames as sources of pipelines, and collections of pipelines as DataFrames."""
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,27 +14,19 @@ from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.inspect.opening import open_state
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows
+from tests.support.pipelines.games import games, points_of, put_games, stream_of_files
 from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.spark
 
-GAMES = "user string, points long, at timestamp"
 TOTALS = "user string, points long, window string"
-
-
-def games(spark: Any, rows: Iterable[tuple[str, int, str | None]]) -> Any:
-    frame = spark.createDataFrame(list(rows), "user string, points long, at string")
-    at = "cast(concat('2020-01-01 ', at, 'Z') as timestamp) at"
-    return frame.selectExpr("user", "points", at)
 
 
 def totals(rows: Any, window: Any, **options: Any) -> Any:
     """Points of each user and window."""
     pipeline = beam.Pipeline()
     return (
-        pipeline
-        | FromDataFrame(rows, timestamp="at", **options)
-        | beam.Map(lambda row: (row.user, row.points))
+        points_of(pipeline, rows, timestamp="at", **options)
         | beam.WindowInto(window)
         | beam.CombinePerKey(sum)
         | "Row" >> beam.Map(_row)
@@ -153,23 +144,14 @@ def test_a_column_of_encoded_elements_needs_its_coder(spark: Any) -> None:
 
 def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
     pipeline = beam.Pipeline()
-    counted = (
-        pipeline
-        | FromDataFrame(games(spark, FIRST).drop("at"))
-        | beam.Map(lambda row: (row.user, row.points))
-        | beam.CombinePerKey(sum)
-    )
+    counted = points_of(pipeline, games(spark, FIRST).drop("at")) | beam.CombinePerKey(sum)
 
     assert collected(to_data_frame(counted, "user string, points long")) == [("ann", 5), ("joe", 3)]
 
 
 def test_elements_of_a_batch_meet_elements_that_were_created(spark: Any) -> None:
     pipeline = beam.Pipeline()
-    played = (
-        pipeline
-        | FromDataFrame(games(spark, FIRST).drop("at"))
-        | beam.Map(lambda row: (row.user, row.points))
-    )
+    played = points_of(pipeline, games(spark, FIRST).drop("at"))
     teams = pipeline | beam.Create([("joe", "red"), ("ann", "blue")])
     together = {"points": played, "team": teams} | beam.CoGroupByKey()
     shown = together | "Show" >> beam.Map(
@@ -195,34 +177,31 @@ def test_a_batch_without_partitions_comes_to_its_end_too(spark: Any) -> None:
 
 
 def test_a_stream_goes_on_where_it_stopped(spark: Any, tmp_path: Path) -> None:
-    inbox, checkpoint, out = (str(tmp_path / name) for name in ("in", "checkpoint", "out"))
-
-    def arrive(*rows: tuple[str, int, str]) -> None:
-        games(spark, rows).coalesce(1).write.mode("append").parquet(inbox)
+    inbox, checkpoint, out = (tmp_path / name for name in ("in", "checkpoint", "out"))
 
     def run() -> None:
-        stream = spark.readStream.schema(GAMES).parquet(inbox)
+        stream = stream_of_files(spark, inbox)
         panes = totals(stream, Sessions("1 minute"), watermark="10 seconds")
-        writer = to_data_frame(panes, TOTALS).writeStream.format("parquet").option("path", out)
-        writer.option("checkpointLocation", checkpoint).trigger(
+        writer = to_data_frame(panes, TOTALS).writeStream.format("parquet").option("path", str(out))
+        writer.option("checkpointLocation", str(checkpoint)).trigger(
             availableNow=True
         ).start().awaitTermination()
 
-    arrive(*FIRST)
+    put_games(spark, inbox, *FIRST)
     run()
-    arrive(("joe", 4, "00:01:30"))
+    put_games(spark, inbox, ("joe", 4, "00:01:30"))
     run()
-    arrive(("eva", 7, "00:10:00"))
+    put_games(spark, inbox, ("eva", 7, "00:10:00"))
     run()
 
-    assert collected(spark.read.parquet(out)) == [
+    assert collected(spark.read.parquet(str(out))) == [
         ("ann", 5, "[2020-01-01 00:01:10, 2020-01-01 00:02:10)"),
         ("joe", 7, "[2020-01-01 00:00:10, 2020-01-01 00:02:30)"),
     ]
 
 
 def test_a_stream_needs_event_time_and_a_watermark(spark: Any, tmp_path: Path) -> None:
-    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    stream = stream_of_files(spark, tmp_path)
 
     assert refusal(PipelineError, lambda: FromDataFrame(stream, timestamp="at")) == (
         "the rows of a stream need event time: write FromDataFrame(df, "
@@ -232,7 +211,7 @@ def test_a_stream_needs_event_time_and_a_watermark(spark: Any, tmp_path: Path) -
 
 def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_path: Path) -> None:
     pipeline = beam.Pipeline()
-    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    stream = stream_of_files(spark, tmp_path)
     played = pipeline | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
     joined = (played, pipeline | "Others" >> beam.Create([1])) | beam.Flatten()
 
@@ -245,11 +224,9 @@ def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_pat
 
 def test_two_frames_of_one_pipeline_can_be_united(spark: Any, tmp_path: Path) -> None:
     pipeline = beam.Pipeline()
-    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    stream = stream_of_files(spark, tmp_path)
     totals = (
-        pipeline
-        | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
-        | beam.Map(lambda row: (row.user, row.points))
+        points_of(pipeline, stream, timestamp="at", watermark="1 minute")
         | beam.WindowInto(beam.FixedWindows("1 hour"))
         | "Totals" >> beam.CombinePerKey(sum)
     )
@@ -280,53 +257,28 @@ def kept(rows: dict[str, list[tuple[Any, ...]]], name: str) -> Any:
     return write
 
 
-def test_a_batch_is_written_by_several_writers(spark: Any) -> None:
+def test_a_batch_is_written_by_several_writers_in_schemas_of_their_own(spark: Any) -> None:
     written: dict[str, list[tuple[Any, ...]]] = {}
     pipeline = beam.Pipeline()
-    played = (
-        pipeline
-        | beam.FromDataFrame(games(spark, FIRST), timestamp="at")
-        | beam.Map(lambda row: (row.user, row.points))
-    )
+    played = points_of(pipeline, games(spark, FIRST), timestamp="at")
     played | "Points" >> beam.WriteRows("user string, points long", kept(written, "points"))
+    played | "Floats" >> beam.WriteRows("who string, points double", kept(written, "floats"))
     totals = played | beam.CombinePerKey(sum)
     totals | "Totals" >> beam.WriteRows("user string, points long", kept(written, "totals"))
 
     assert pipeline.run("spark", spark).state == beam.PipelineState.DONE
     assert written == {
         "points": [("ann", 5), ("joe", 1), ("joe", 2)],
+        "floats": [("ann", 5.0), ("joe", 1.0), ("joe", 2.0)],
         "totals": [("ann", 5), ("joe", 3)],
     }
 
 
-def test_elements_are_written_twice_as_rows_of_different_schemas(spark: Any) -> None:
-    written: dict[str, list[tuple[Any, ...]]] = {}
-    pipeline = beam.Pipeline()
-    pairs = (
-        pipeline
-        | beam.FromDataFrame(games(spark, FIRST), timestamp="at")
-        | beam.Map(lambda row: (row.user, row.points))
-    )
-    pairs | "Numbers" >> beam.WriteRows("user string, points long", kept(written, "numbers"))
-    pairs | "Floats" >> beam.WriteRows("who string, points double", kept(written, "floats"))
-
-    pipeline.run("spark", spark)
-
-    assert written == {
-        "numbers": [("ann", 5), ("joe", 1), ("joe", 2)],
-        "floats": [("ann", 5.0), ("joe", 1.0), ("joe", 2.0)],
-    }
-
-
 def test_a_stream_that_is_not_grouped_goes_through_as_it_comes(spark: Any, tmp_path: Path) -> None:
-    inbox, out = str(tmp_path / "in"), str(tmp_path / "out")
-    games(spark, [*FIRST, ("zed", 9, None)]).coalesce(1).write.parquet(inbox)
-    stream = spark.readStream.schema(GAMES).parquet(inbox)
-    users = (
-        beam.Pipeline()
-        | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
-        | beam.Map(lambda row: (row.user, row.points))
-    )
+    inbox, out = tmp_path / "in", str(tmp_path / "out")
+    put_games(spark, inbox, *FIRST, ("zed", 9, None))
+    stream = stream_of_files(spark, inbox)
+    users = points_of(beam.Pipeline(), stream, timestamp="at", watermark="10 seconds")
 
     rows = to_data_frame(users, "user string, points long")
     writer = rows.writeStream.format("parquet").option("path", out)
@@ -359,8 +311,8 @@ def positive(row: Any) -> tuple[str, int]:
 
 @pytest.mark.parametrize("fails", ["element by element", "with states"])
 def test_a_stream_goes_on_as_the_error_of_its_function_says(fails: str, spark: Any, tmp_path: Path):
-    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
-    games(spark, [*FIRST, ("zed", 0, "00:00:20")]).coalesce(1).write.parquet(inbox)
+    inbox, checkpoint = tmp_path / "in", str(tmp_path / "checkpoint")
+    put_games(spark, inbox, *FIRST, ("zed", 0, "00:00:20"))
     written: dict[str, list[tuple[Any, ...]]] = {}
     with_states = fails == "with states"
 
@@ -370,7 +322,7 @@ def test_a_stream_goes_on_as_the_error_of_its_function_says(fails: str, spark: A
             take = beam.FlatMap(
                 lambda row: [positive(row)] if row.points or not mended else []  # left out
             )
-        stream = spark.readStream.schema(GAMES).parquet(inbox)
+        stream = stream_of_files(spark, inbox)
         summing = beam.ParDo(Summing()).with_on_error("drop" if mended else "fail")
         sums = (
             pipeline
@@ -397,8 +349,8 @@ def test_a_stream_goes_on_as_the_error_of_its_function_says(fails: str, spark: A
 
 @pytest.mark.nightly
 def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) -> None:
-    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
-    games(spark, [*FIRST, ("zed", 9, None)]).coalesce(1).write.parquet(inbox)
+    inbox, checkpoint = tmp_path / "in", str(tmp_path / "checkpoint")
+    put_games(spark, inbox, *FIRST, ("zed", 9, None))
     written: dict[str, list[tuple[Any, ...]]] = {}
     pipeline = beam.Pipeline()
     seen = beam.metrics.Metrics.counter("games", "seen")
@@ -407,7 +359,7 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
         seen.inc()
         return row.user, row.points
 
-    stream = spark.readStream.schema(GAMES).parquet(inbox)
+    stream = stream_of_files(spark, inbox)
     played = (
         pipeline
         | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
@@ -450,18 +402,13 @@ class Points(beam.DoFn):
 
 @pytest.mark.nightly
 def test_a_drain_ends_the_windows_of_a_function_with_states(spark: Any, tmp_path: Path) -> None:
-    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
-    games(spark, FIRST).coalesce(1).write.parquet(inbox)
+    inbox, checkpoint = tmp_path / "in", str(tmp_path / "checkpoint")
+    put_games(spark, inbox, *FIRST)
     written: dict[str, list[tuple[Any, ...]]] = {}
-    stream = spark.readStream.schema(GAMES).parquet(inbox)
+    stream = stream_of_files(spark, inbox)
     pipeline = beam.Pipeline()
-    played = (
-        pipeline
-        | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
-        | beam.Map(lambda row: (row.user, row.points))
-        | beam.WindowInto(
-            beam.FixedWindows("1 hour"), accumulation_mode="discarding", allowed_lateness="1 day"
-        )
+    played = points_of(pipeline, stream, timestamp="at", watermark="10 seconds") | beam.WindowInto(
+        beam.FixedWindows("1 hour"), accumulation_mode="discarding", allowed_lateness="1 day"
     )
     totals = played | "Points" >> beam.ParDo(Points())
     totals | beam.WriteRows("user string, points long", kept(written, "totals"))
@@ -480,12 +427,12 @@ def test_a_drain_ends_the_windows_of_a_function_with_states(spark: Any, tmp_path
 @pytest.mark.nightly
 def test_what_arrived_before_a_drain_is_in_its_windows(spark: Any, tmp_path: Path) -> None:
     """Files are read one by one, so that the end would be read before most of them."""
-    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
+    inbox, checkpoint = tmp_path / "in", str(tmp_path / "checkpoint")
     late = [("old", 7, "00:00:00"), ("zed", 9, None)]
     for row in [*FIRST, ("eva", 1, "00:01:20"), ("eva", 2, "00:01:30"), *late]:
-        games(spark, [row]).coalesce(1).write.mode("append").parquet(inbox)
+        put_games(spark, inbox, row)
     written: dict[str, list[tuple[Any, ...]]] = {}
-    stream = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1).parquet(inbox)
+    stream = stream_of_files(spark, inbox)
     played = totals(stream, FixedWindows("1 hour"), watermark="0 s")
     played | beam.WriteRows(TOTALS, kept(written, "totals"))
 
@@ -506,7 +453,7 @@ def test_what_arrived_before_a_drain_is_in_its_windows(spark: Any, tmp_path: Pat
 
 def test_a_stream_is_run_with_a_folder_to_go_on_from(spark: Any, tmp_path: Path) -> None:
     pipeline = beam.Pipeline()
-    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    stream = stream_of_files(spark, tmp_path)
     rows = pipeline | beam.FromDataFrame(stream, timestamp="at", watermark="1 minute")
     rows | beam.WriteRows("user string, points long, at timestamp", kept({}, "rows"))
 

@@ -9,7 +9,7 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.combinefn import combine_fn
 from beamlike.combine_fns import Together
 from beamlike.testing import TestStream
-from tests.support.pipelines.files import HOSTS, read_by
+from tests.support.pipelines.files import HOSTS
 from tests.support.sums import AddedInSteps
 
 Build = Callable[[Any], dict[str, Any]]
@@ -146,13 +146,11 @@ EXPECTED: dict[Build, dict[str, list[Any]]] = {
 
 @HOSTS
 @pytest.mark.parametrize("build", EXPECTED, ids=lambda build: build.__name__)
-def test_what_a_function_changes_nothing_else_sees(
-    build: Build, host: str, request: pytest.FixtureRequest
-) -> None:
+def test_what_a_function_changes_nothing_else_sees(build: Build, host: Any) -> None:
     pipeline = beam.Pipeline()
     outputs = build(pipeline | readings())
     pipeline.keep(*outputs.values())
-    run = pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
+    run = pipeline.run(host)  # type: ignore[arg-type]
     assert {
         name: sorted(output.element.value for output in run.out_of(pcoll.edge))
         for name, pcoll in outputs.items()

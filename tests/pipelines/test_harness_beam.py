@@ -53,12 +53,6 @@ def scores(pipeline: Pipeline) -> Any:
     )
 
 
-def failure_of(pipeline: TestPipeline) -> str:
-    with pytest.raises(PaneAssertionError) as failed:
-        pipeline.run()
-    return str(failed.value)
-
-
 def test_equal_to_is_about_all_elements_in_any_order(pipeline: TestPipeline) -> None:
     assert_that(scores(pipeline) | CombinePerKey(sum), equal_to([("ben", 3), ("joe", 3)]))
     assert_that(pipeline | "Other" >> Create([3, 1, 2]), equal_to([1, 2, 3]), label="others")
@@ -132,7 +126,7 @@ def test_all_that_is_wrong_is_reported_at_the_end() -> None:
     assert_that(numbers, lambda elements: len(elements) == 3)
     assert_that(pipeline | "Nothing" >> Create([]), is_not_empty())
 
-    text = failure_of(pipeline)
+    text = refusal(PaneAssertionError, pipeline.run)
 
     line = test_all_that_is_wrong_is_reported_at_the_end.__code__.co_firstlineno + 8
     everything = """\
@@ -205,7 +199,7 @@ def test_elements_of_windows_that_are_not_listed_are_unexpected() -> None:
     pipeline = TestPipeline()
     assert_that(scores(pipeline), equal_to_per_window({FIRST: [("joe", 1), ("joe", 2)]}))
 
-    text = failure_of(pipeline)
+    text = refusal(PaneAssertionError, pipeline.run)
 
     assert "equal_to_per_window does not hold" in text
     assert "window [60.0, 120.0) not found in any expected windows" in text
@@ -282,4 +276,4 @@ def test_every_window_that_is_wrong_is_reported() -> None:
     because     Failed assert: element ('joe', 2) not found in window [0.0, 60.0):[('joe', 1)]
                 window [60.0, 120.0) not found in any expected windows [[0.0, 60.0), [120.0, 180.0)]
                 unmatched elements [('ann', 4)] in window [120.0, 180.0)
-""" in failure_of(pipeline)
+""" in refusal(PaneAssertionError, pipeline.run)

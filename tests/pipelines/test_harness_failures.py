@@ -23,6 +23,7 @@ from beamlike.testing import (
     in_on_time_pane,
 )
 from tests.support.pipelines.counted_words import word_counts
+from tests.support.refusals import refusal
 
 FIRST = ("00:00:00", "00:01:00")
 
@@ -71,12 +72,6 @@ TIMELINE = """\
 """What happened to the counts, of which the assertions are."""
 
 
-def failure_of(pipeline: TestPipeline) -> str:
-    with pytest.raises(PaneAssertionError) as failed:
-        pipeline.run()
-    return str(failed.value)
-
-
 # -- what a failure says ----------------------------------------------------------------------
 
 
@@ -90,7 +85,7 @@ def test_all_failures_are_reported_together_each_with_its_line() -> None:
     expect(words).to(have_size(4))
     expect(words).not_to(in_on_time_pane(*FIRST, contain_value("foo")))
 
-    text = failure_of(pipeline)
+    text = refusal(PaneAssertionError, pipeline.run)
 
     line = test_all_failures_are_reported_together_each_with_its_line.__code__.co_firstlineno
     expected = f"""\
@@ -148,7 +143,7 @@ def test_a_collection_without_elements_tells_where_they_were_lost() -> None:
     numbers = pipeline | Create([1, 2, 3]) | "None" >> FlatMap(lambda number: [])
     expect(numbers).to(contain_single_value(1))
 
-    text = failure_of(pipeline)
+    text = refusal(PaneAssertionError, pipeline.run)
 
     assert text.startswith("the assertion does not hold:\n\n1) test_harness_failures.py:")
     expected = """\
@@ -179,7 +174,7 @@ def test_the_whole_output_is_reported_as_code() -> None:
     came out    element(1, "global", timestamp="00:00:05")
     differs in  element: expected 3, got 1
     unexpected  pane('a', 2, "global", timing="UNKNOWN", is_last=True, timestamp="00:00:00.007")
-""" in failure_of(pipeline)
+""" in refusal(PaneAssertionError, pipeline.run)
 
 
 # -- what says nothing ------------------------------------------------------------------------
@@ -193,7 +188,7 @@ def test_a_negation_in_a_window_that_never_occurs_says_nothing() -> None:
 
     assert (
         "should_not in_late_pane [00:00:00, 00:01:01) contain_value says nothing: no pane was "
-        "selected, and no such window occurs" in failure_of(pipeline)
+        "selected, and no such window occurs" in refusal(PaneAssertionError, pipeline.run)
     )
 
 
@@ -201,14 +196,16 @@ def test_what_holds_for_all_of_nothing_says_nothing() -> None:
     pipeline = TestPipeline()
     expect(pipeline | Create([])).to(for_all(lambda number: False))
 
-    assert "for_all says nothing: no pane came out at all" in failure_of(pipeline)
+    assert "for_all says nothing: no pane came out at all" in refusal(
+        PaneAssertionError, pipeline.run
+    )
 
 
 def test_an_assertion_without_a_matcher_says_nothing() -> None:
     pipeline = TestPipeline()
     expect(pipeline | Create([1]))
 
-    text = failure_of(pipeline)
+    text = refusal(PaneAssertionError, pipeline.run)
 
     line = test_an_assertion_without_a_matcher_says_nothing.__code__.co_firstlineno + 2
     expected = f"""\

@@ -1,4 +1,4 @@
-"""Joins and look-ups where one side has nothing in a window, or nothing at all.
+"""Joins and look-ups of two sides, also where one has nothing in a window, or nothing at all.
 
 What each verb gives is compared with the join of plain lists, window by window.
 """
@@ -23,6 +23,10 @@ SIDES: dict[str, tuple[Rows, Rows]] = {
     "no right": ([("a", 1, 1), ("b", 2, 12)], []),
     "nothing": ([], []),
     "both": ([("a", 1, 1), ("a", 4, 2), ("c", 5, 3)], [("a", 2, 2), ("b", 3, 4), ("b", 6, 4)]),
+    "several": (
+        [("a", 1, 1), ("a", 2, 2), ("b", 3, 3), ("b", 3, 4)],
+        [("a", "x", 2), ("c", "y", 3), ("a", "z", 4)],
+    ),
 }
 """Keys, values and seconds of both sides; windows have 10 seconds."""
 
@@ -55,6 +59,10 @@ def kept(there: bool) -> Join:
     ]
 
 
+def lists_of_both(left: dict[str, list[Any]], right: dict[str, list[Any]]) -> list[Any]:
+    return [(key, (left.get(key, []), right.get(key, []))) for key in {**left, **right}]
+
+
 def keys_of(right: SCollection[Any]) -> SCollection[Any]:
     return right.keys()
 
@@ -70,12 +78,8 @@ VERBS: dict[str, tuple[Callable[[Any, Any], Any], Join]] = {
     "subtract_by_key": (lambda a, b: a.subtract_by_key(keys_of(b)), kept(False)),
     "hash_intersect_by_key": (lambda a, b: a.hash_intersect_by_key(keys_of(b)), kept(True)),
     "hash_subtract_by_key": (lambda a, b: a.hash_subtract_by_key(keys_of(b)), kept(False)),
-    "cogroup": (
-        lambda a, b: a.cogroup(b),
-        lambda left, right: [
-            (key, (left.get(key, []), right.get(key, []))) for key in {**left, **right}
-        ],
-    ),
+    "cogroup": (lambda a, b: a.cogroup(b), lists_of_both),
+    "group_with": (lambda a, b: a.group_with(b), lists_of_both),
     "cross": (
         lambda a, b: a.values().cross(b.values()),
         lambda left, right: pairs([*chain(*left.values())], [*chain(*right.values())]),
@@ -90,7 +94,7 @@ VERBS: dict[str, tuple[Callable[[Any, Any], Any], Join]] = {
     ),
     "subtract": (
         lambda a, b: a.keys().subtract(keys_of(b)),
-        lambda left, right: [key for key in left if key not in right],
+        lambda left, right: [key for key in left if key not in right for _ in left[key]],
     ),
     "intersection": (
         lambda a, b: a.keys().intersection(keys_of(b)),

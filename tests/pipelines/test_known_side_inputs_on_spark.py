@@ -8,24 +8,18 @@ import pytest
 import beamlike.beam as beam
 from beamlike.api.pipelines.frames import FromDataFrame, to_data_frame
 from beamlike.beam.pvalue import AsDict, AsSingleton
+from tests.support.pipelines.games import put_games, stream_of_files
 
 pytestmark = pytest.mark.spark
 
-GAMES = "user string, points long, at timestamp"
 TEAMS = [("joe", "red"), ("ann", "blue"), (None, "no time")]
-
-
-def write_games(spark: Any, folder: Path, *rows: tuple[str, int, str]) -> None:
-    frame = spark.createDataFrame([*rows], "user string, points long, at string")
-    at = "cast(concat('2020-01-01 ', at, 'Z') as timestamp) at"
-    frame.selectExpr("user", "points", at).coalesce(1).write.mode("append").parquet(str(folder))
 
 
 def in_team(row: Any, teams: dict[str, str], bonus: int) -> tuple[str, int]:
     return teams.get(row.user, "nobody's"), row.points + bonus
 
 
-def played(spark: Any, stream: Any) -> Any:
+def played(spark: Any, folder: Path) -> Any:
     pipeline = beam.Pipeline()
     batch = spark.createDataFrame(TEAMS, "user string, team string").where("user is not null")
     teams = (
@@ -34,16 +28,15 @@ def played(spark: Any, stream: Any) -> Any:
         | "Pairs" >> beam.Map(lambda row: (row.user, row.team))
     )
     bonus = pipeline | beam.Create([100])
+    stream = stream_of_files(spark, folder)
     games = pipeline | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
     return games | "In team" >> beam.Map(in_team, AsDict(teams), bonus=AsSingleton(bonus))
 
 
 def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any, tmp_path: Path):
-    write_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("ann", 5, "00:01:10"))
-    write_games(spark, tmp_path / "in", ("eva", 7, "00:00:50"))
-    reader = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)
-
-    rows = to_data_frame(played(spark, reader.parquet(str(tmp_path / "in"))), "team string, n long")
+    put_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("ann", 5, "00:01:10"))
+    put_games(spark, tmp_path / "in", ("eva", 7, "00:00:50"))
+    rows = to_data_frame(played(spark, tmp_path / "in"), "team string, n long")
     written = rows.writeStream.format("parquet").option("path", str(tmp_path / "out"))
     query = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
     running = query.trigger(availableNow=True).start()
@@ -57,11 +50,10 @@ def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(spark: Any,
 
 
 def test_elements_that_have_looked_are_grouped_in_a_stream(spark: Any, tmp_path: Path) -> None:
-    write_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("eva", 7, "00:00:20"))
-    write_games(spark, tmp_path / "in", ("joe", 2, "00:10:00"))
-    reader = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)
+    put_games(spark, tmp_path / "in", ("joe", 1, "00:00:10"), ("eva", 7, "00:00:20"))
+    put_games(spark, tmp_path / "in", ("joe", 2, "00:10:00"))
     window = beam.WindowInto(beam.window.FixedWindows(60))
-    totals = played(spark, reader.parquet(str(tmp_path / "in"))) | window | beam.CombinePerKey(sum)
+    totals = played(spark, tmp_path / "in") | window | beam.CombinePerKey(sum)
 
     rows = to_data_frame(totals, "team string, n long")
     writer = rows.writeStream.format("parquet").option("path", str(tmp_path / "out"))

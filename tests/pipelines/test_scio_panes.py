@@ -11,26 +11,20 @@ import pytest
 from beamlike import AfterCount, AfterWatermark
 from beamlike.errors import PipelineError, TransformError
 from beamlike.model.combine import Sum
-from beamlike.model.time import show_instant
 from beamlike.scio import ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
+from tests.support.pipelines.results_of_runs import shown_panes
 
-Shown = tuple[Any, str, str]
+
+def panes(collection: SCollection[Any]) -> list[tuple[Any, ...]]:
+    return shown_panes(collection, "time", "timing")
+
 
 EARLY_AND_LATE = WindowOptions(
     trigger=AfterWatermark(early=AfterCount(2), late=AfterCount(1)),
     accumulation_mode="discarding",
     allowed_lateness="1 hour",
 )
-
-
-def panes(collection: SCollection[Any]) -> list[Shown]:
-    """Elements, event times and pane timings after a run, in order."""
-    return [
-        (it.value, show_instant(it.timestamp), it.pane.timing.value)
-        for came in collection.pipeline.run().out_of(collection.edge)
-        for it in (came.element,)
-    ]
 
 
 def scores() -> SCollection[tuple[str, int]]:

@@ -1,8 +1,12 @@
-"""Metrics in Scio's words, and what the result of a run is asked."""
+"""Metrics in Scio's words and of kinds of their own, and what the result of a run is asked."""
 
+from typing import Any
+
+import attrs
 import pytest
 
 from beamlike.errors import PipelineError
+from beamlike.runtime.graph.metrics import MetricKey, MetricName, MetricsRecorder, record
 from beamlike.scio import ScioContext, ScioMetrics, ScioResult
 
 SUM = ScioMetrics.counter("sum")
@@ -60,3 +64,35 @@ def test_a_gauge_of_several_steps_has_no_latest_value():
 def test_a_metric_is_asked_for_by_itself():
     with pytest.raises(PipelineError, match=r"got 'sum'; write ScioMetrics.counter\("):
         ScioContext().run().counter("sum")  # type: ignore[arg-type]
+
+
+@attrs.frozen
+class Names:
+    """The names that were seen."""
+
+    seen: frozenset[str]
+
+    def combine(self, other: Any, /) -> "Names":
+        return Names(self.seen | other.seen)
+
+
+def noted(recorder: MetricsRecorder, step: str, *names: str) -> None:
+    with recorder.step(step):
+        for name in names:
+            cell = Names(frozenset({name}))
+            record(MetricName("shop", "names"), "cells", cell)
+
+
+def key(step: str) -> MetricKey:
+    return MetricKey(step, MetricName("shop", "names"))
+
+
+def test_parts_of_a_step_are_combined_also_those_of_other_processes() -> None:
+    first, second = MetricsRecorder(), MetricsRecorder()
+    noted(first, "0", "tea", "milk")
+    noted(second, "0", "salt")
+    noted(second, "1", "soup")
+    first.merge(second)
+    zero, one = Names(frozenset({"tea", "milk", "salt"})), Names(frozenset({"soup"}))
+    assert first.cells == {key("0"): zero, key("1"): one}
+    assert first.by_step()["0"].of_step("Orders").cells == {key("Orders"): zero}

@@ -21,20 +21,12 @@ from beamlike.scio import (
     TimestampedValue,
     WindowOptions,
 )
-from beamlike.testing import JobTest, contain_in_any_order, expect
 from beamlike.testing import test_stream_of as stream_of
+from tests.support.pipelines.results_of_runs import shown_panes, values
 
 
-def panes(collection: SCollection[Any]) -> list[tuple[Any, str]]:
-    """Elements and event times after a run, in order."""
-    return [
-        (came.element.value, show_instant(came.element.timestamp))
-        for came in collection.pipeline.run().out_of(collection.edge)
-    ]
-
-
-def elements(collection: SCollection[Any]) -> list[Any]:
-    return [value for value, _ in panes(collection)]
+def panes(collection: SCollection[Any]) -> list[tuple[Any, ...]]:
+    return shown_panes(collection, "time")
 
 
 # -- side inputs -----------------------------------------------------------------------------------
@@ -46,7 +38,7 @@ def test_functions_look_into_side_inputs():
     names = sc.parallelize([(1, "one"), (2, "two")]).as_map_side_input()
     numbers = sc.parallelize([1, 2]).with_side_inputs(total, names)
     shares = numbers.map(lambda n, see: f"{see(names)[n]} of {see(total)}").to_scollection()
-    assert elements(shares) == ["one of 10", "two of 10"]
+    assert values(shares) == ["one of 10", "two of 10"]
 
 
 def test_each_kind_of_side_input():
@@ -63,7 +55,7 @@ def test_each_kind_of_side_input():
     once = sc.parallelize([None]).with_side_inputs(*kinds)
     seen = once.map(lambda _, see: [see(kind) for kind in kinds]).to_scollection()
     listed = [("a", 1), ("a", 2), ("b", 3)]
-    assert elements(seen) == [[listed, listed, frozenset("ab"), {"a": [1, 2], "b": [3]}, 0, {}]]
+    assert values(seen) == [[listed, listed, frozenset("ab"), {"a": [1, 2], "b": [3]}, 0, {}]]
 
 
 def test_all_verbs_of_a_collection_with_side_inputs():
@@ -71,13 +63,13 @@ def test_all_verbs_of_a_collection_with_side_inputs():
     limit = sc.parallelize([2]).as_singleton_side_input()
     numbers = sc.parallelize([1, 2, 3]).with_side_inputs(limit)
     small = numbers.filter(lambda n, see: n <= see(limit))
-    assert elements(small.to_scollection()) == [1, 2]
+    assert values(small.to_scollection()) == [1, 2]
     listed = small.flat_map(lambda n, see: [n] * see(limit)).to_scollection()
-    assert elements(listed) == [1, 1, 2, 2]
+    assert values(listed) == [1, 1, 2, 2]
     keyed = small.key_by(lambda n, see: n == see(limit)).to_scollection()
-    assert elements(keyed) == [(False, 1), (True, 2)]
+    assert values(keyed) == [(False, 1), (True, 2)]
     collected = numbers.collect(lambda n, see: n if n > see(limit) else None).to_scollection()
-    assert elements(collected) == [3]
+    assert values(collected) == [3]
 
 
 def test_a_side_input_is_looked_up_by_window():
@@ -105,7 +97,7 @@ def test_a_singleton_of_several_elements_fails_when_it_is_read():
     side = sc.parallelize([1, 2]).as_singleton_side_input()
     read = sc.parallelize([0]).with_side_inputs(side).map(lambda _, see: see(side))
     with pytest.raises(PipelineError, match="more than one element accessed as a singleton view"):
-        elements(read.to_scollection())
+        values(read.to_scollection())
 
 
 def test_a_side_input_that_was_not_named_fails_when_it_is_read():
@@ -113,7 +105,7 @@ def test_a_side_input_that_was_not_named_fails_when_it_is_read():
     side = sc.parallelize([1], name="Side").as_singleton_side_input()
     read = sc.parallelize([0]).with_side_inputs().map(lambda _, see: see(side)).to_scollection()
     with pytest.raises(PipelineError, match=r"the side input of <SCollection of 'Side'> is not am"):
-        elements(read)
+        values(read)
 
 
 def test_a_side_input_in_a_pickled_function_is_known_again():
@@ -138,7 +130,7 @@ def test_a_side_input_is_changed_once_for_all_elements_that_see_the_same():
     numbers = sc.parallelize([1, 2]).with_side_inputs(words, side)
     seen = numbers.map(lambda n, see: (n, see(side), see(top), see(words))).to_scollection()
 
-    assert elements(seen) == [(1, [3, 5], 5, "5"), (2, [3, 5], 5, "5")]
+    assert values(seen) == [(1, [3, 5], 5, "5"), (2, [3, 5], 5, "5")]
     assert asked == [[3, 5], [3, 5]]  # once for top, once for words
 
 
@@ -150,7 +142,7 @@ def test_a_changed_side_input_serves_joins_and_is_looked_up_by_window():
     events = sc.parallelize_timestamped([(("a", "x"), 1), (("b", "y"), 2), (("b", "z"), 60_001)])
     joined = events.with_fixed_windows("1 minute").hash_join(doubled)
 
-    assert elements(joined) == [("a", ("x", 2)), ("b", ("z", 4))]
+    assert values(joined) == [("a", ("x", 2)), ("b", ("z", 4))]
 
 
 def test_a_side_input_is_changed_by_a_function():
@@ -177,13 +169,13 @@ def test_an_empty_pane_takes_the_place_of_a_side_input(on_time_behavior: str, se
     tickets = sc.parallelize_timestamped([("ticket", "00:00:02")]).with_fixed_windows("5 s")
     shown = tickets.with_side_inputs(side).map(lambda it, see: (it, see(side))).to_scollection()
 
-    assert elements(shown) == [("ticket", seen)]
+    assert values(shown) == [("ticket", seen)]
 
 
 def test_what_an_element_sees_becomes_a_value():
     sc = ScioContext()
     side = sc.parallelize([1, 2]).as_list_side_input()
-    assert elements(sc.parallelize("ab").reify_side_input_as_values(side)) == [
+    assert values(sc.parallelize("ab").reify_side_input_as_values(side)) == [
         ("a", [1, 2]),
         ("b", [1, 2]),
     ]
@@ -194,11 +186,11 @@ def test_a_collection_becomes_one_value_of_the_global_window():
     pairs = sc.parallelize_timestamped([(("a", 1), 0), (("b", 2), 60_000)])
     minutes = pairs.with_fixed_windows("1 minute")
 
-    assert elements(minutes.reify_as_list_in_global_window()) == [[("a", 1), ("b", 2)]]
-    assert elements(minutes.reify_as_iterable_in_global_window()) == [[("a", 1), ("b", 2)]]
-    assert elements(minutes.reify_as_map_in_global_window()) == [{"a": 1, "b": 2}]
-    assert elements(minutes.reify_as_multi_map_in_global_window()) == [{"a": [1], "b": [2]}]
-    assert elements(sc.empty().reify_as_list_in_global_window()) == [[]]
+    assert values(minutes.reify_as_list_in_global_window()) == [[("a", 1), ("b", 2)]]
+    assert values(minutes.reify_as_iterable_in_global_window()) == [[("a", 1), ("b", 2)]]
+    assert values(minutes.reify_as_map_in_global_window()) == [{"a": 1, "b": 2}]
+    assert values(minutes.reify_as_multi_map_in_global_window()) == [{"a": [1], "b": [2]}]
+    assert values(sc.empty().reify_as_list_in_global_window()) == [[]]
 
 
 def test_functions_put_elements_into_side_outputs():
@@ -228,7 +220,7 @@ def test_a_function_with_side_outputs_that_returns_none_lists_nothing():
         return None
 
     main, sides = ScioContext().parallelize(["a", "abc"]).with_side_outputs(long).flat_map(sort)
-    assert (elements(main), elements(sides(long))) == (["a"], ["abc"])
+    assert (values(main), values(sides(long))) == (["a"], ["abc"])
 
 
 def test_the_main_output_of_map_is_what_the_function_returns():
@@ -240,7 +232,7 @@ def test_the_main_output_of_map_is_what_the_function_returns():
         return number // 2
 
     halves, sides = ScioContext().parallelize([2, 3]).with_side_outputs(odd).map(halved)
-    assert (elements(halves), elements(sides(odd))) == ([1, 1], [3])
+    assert (values(halves), values(sides(odd))) == ([1, 1], [3])
 
 
 def test_a_side_output_that_was_not_named_is_refused():
@@ -248,7 +240,7 @@ def test_a_side_output_that_was_not_named_is_refused():
     numbers = ScioContext().parallelize([1]).with_side_outputs(named)
     main, sides = numbers.map(lambda n, out: out.output(other, n) and n)
     with pytest.raises(PipelineError, match=r"'map\(<lambda>\)' has no side output SideOutput\('o"):
-        elements(main)
+        values(main)
     with pytest.raises(PipelineError, match=r"SideOutput\('other'\) is not among the side outputs"):
         sides(other)
 
@@ -351,21 +343,6 @@ def test_run_has_an_older_name():
     sc = ScioContext()
     words = sc.parallelize(["a"])
     assert [came.element.value for came in sc.close().out_of(words.edge)] == ["a"]
-
-
-def test_inputs_and_outputs_have_names_that_a_job_test_knows():
-    def job(sc: ScioContext) -> None:
-        sc.read("lines").flat_map(str.split).save_as("words")
-
-    def is_right(words: SCollection[str]) -> None:
-        expect(words).to(contain_in_any_order(["to", "be"]))
-
-    JobTest(job).input("lines", ["to be"]).output("words")(is_right).run()
-
-
-def test_an_input_without_a_source_is_refused():
-    with pytest.raises(PipelineError, match="nothing says what input 'lines' is"):
-        ScioContext().read("lines")
 
 
 def test_a_context_goes_on_with_a_pipeline_and_with_transforms_of_beam():

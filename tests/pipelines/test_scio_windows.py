@@ -9,21 +9,17 @@ import pytest
 from beamlike import AfterCount, AfterWatermark, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.scio import ScioContext, SCollection, WindowedValue, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
+from tests.support.pipelines.results_of_runs import shown_panes
+
+
+def panes(collection: SCollection[Any]) -> list[tuple[Any, ...]]:
+    return shown_panes(collection, "time", "windows")
+
 
 MINUTE = 60_000
-
-
-def panes(collection: SCollection[Any]) -> list[tuple[Any, str, str]]:
-    """Elements, event times and windows after a run, in order."""
-    return [
-        (it.value, show_instant(it.timestamp), " ".join(map(str, it.windows)))
-        for came in collection.pipeline.run().out_of(collection.edge)
-        for it in (came.element,)
-    ]
 
 
 def timed(*pairs: tuple[Any, str]) -> SCollection[Any]:

@@ -47,17 +47,23 @@ def counted(rows: Any, home: Path, **options: Any) -> tuple[list[tuple[str, int]
 
 
 @pytest.mark.spark
-def test_a_part_that_lags_by_an_hour_is_not_late(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "in_time", "late"),
+    [
+        pytest.param({"watermark_by": "part"}, [("ann", 1), ("bob", 2)], 0, id="by part"),
+        pytest.param({}, [("ann", 1), ("bob", 1)], 1, id="as one"),
+    ],
+)
+def test_a_part_that_lags_by_an_hour_is_not_late(
+    options: Any, in_time: Any, late: int, spark: Any, tmp_path: Path
+) -> None:
     folder = tmp_path / "in"
     put(spark, folder, (0, "ann", "12:00:00"), (1, "bob", "11:00:00"))
     put(spark, folder, (0, "ann", "12:30:00"))
     put(spark, folder, (1, "bob", "11:01:00"))
     put(spark, folder, (1, "bob", "12:30:00"))
 
-    as_one, late = counted(clicks(spark, folder), tmp_path / "one")
-    assert (as_one, late) == ([("ann", 1), ("bob", 1)], 1)
-    by_part, late = counted(clicks(spark, folder), tmp_path / "parts", watermark_by="part")
-    assert (by_part, late) == ([("ann", 1), ("bob", 2)], 0)
+    assert counted(clicks(spark, folder), tmp_path, **options) == (in_time, late)
 
 
 def test_how_far_a_part_has_come_travels_with_its_name() -> None:

@@ -12,17 +12,13 @@ from beamlike.errors import PipelineError, TestStreamError
 from beamlike.runtime.graph.outputs import KEPT_LOST, PipelineRun
 from beamlike.testing import TestPipeline, equal_to, inside
 from beamlike.testing.pipelines.beam import assert_that
-from tests.support.pipelines.files import HOSTS, read_by
+from tests.support.pipelines.files import HOSTS
 
 WORDS = ("to be", "or not", "to be")
 
 
 def pairs_of(line: str) -> list[tuple[str, int]]:
     return [(word, 1) for word in line.split()]
-
-
-def run(pipeline: beam.Pipeline, host: str, request: pytest.FixtureRequest) -> Any:
-    return pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
 
 
 def values(result: Any, pcoll: beam.PCollection[Any]) -> list[Any]:
@@ -43,15 +39,13 @@ def kept(run: PipelineRun) -> dict[str, int]:
 
 
 @HOSTS
-def test_a_run_keeps_what_nothing_reads_and_a_variable_holds(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_run_keeps_what_nothing_reads_and_a_variable_holds(host: Any) -> None:
     pipeline = beam.Pipeline()
     lines = pipeline | "Lines" >> beam.Create(WORDS)
     pairs = lines | "Pairs" >> beam.FlatMap(pairs_of)
     counts = pairs | "Counts" >> beam.CombinePerKey(sum)
     pairs | "Printed" >> beam.Map(str)
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert kept(result.outputs) == {"Counts": 4}
     assert values(result, counts) == [("be", 2), ("not", 1), ("or", 1), ("to", 2)]
     for pcoll, label in ((lines, "'Lines'"), (pairs, "'Pairs'")):
@@ -61,14 +55,14 @@ def test_a_run_keeps_what_nothing_reads_and_a_variable_holds(
 
 
 @HOSTS
-def test_a_pipeline_keeps_what_it_is_asked_to_keep(host: str, request: pytest.FixtureRequest):
+def test_a_pipeline_keeps_what_it_is_asked_to_keep(host: Any):
     pipeline = beam.Pipeline()
     lines = pipeline | "Lines" >> beam.Create(WORDS)
     pairs = lines | "Pairs" >> beam.FlatMap(pairs_of)
     counts = pairs | "Counts" >> beam.CombinePerKey(sum)
     printed = (counts | "Printed" >> beam.Map(str)).edge
     pipeline.keep(lines, counts)
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert values(result, lines) == ["or not", "to be", "to be"]
     assert values(result, counts) == [("be", 2), ("not", 1), ("or", 1), ("to", 2)]
     with pytest.raises(PipelineError) as refused:
@@ -77,26 +71,22 @@ def test_a_pipeline_keeps_what_it_is_asked_to_keep(host: str, request: pytest.Fi
 
 
 @HOSTS
-def test_a_pipeline_that_keeps_everything_shows_what_happens_inside_of_it(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_pipeline_that_keeps_everything_shows_what_happens_inside_of_it(host: Any) -> None:
     pipeline = beam.Pipeline()
     lines = pipeline | "Lines" >> beam.Create(WORDS)
     counts = lines | "Pairs" >> beam.FlatMap(pairs_of) | "Counts" >> beam.CombinePerKey(sum)
     counts | "Printed" >> beam.Map(str)
     pipeline.keep()
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert kept(result.outputs) == {"Lines": 3, "Pairs": 6, "Counts": 4, "Printed": 4}
     assert len(inside(result, "Counts").run.panes) == 4
 
 
 @HOSTS
-def test_a_plain_run_has_no_record_of_what_happens_inside_of_it(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_plain_run_has_no_record_of_what_happens_inside_of_it(host: Any) -> None:
     pipeline = beam.Pipeline()
     _ = pipeline | "Lines" >> beam.Create([("a", 1)]) | "Counts" >> beam.CombinePerKey(sum)
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert result.outputs.groupings == ()
     with pytest.raises(TestStreamError) as refused:
         inside(result)
@@ -107,16 +97,14 @@ def test_a_plain_run_has_no_record_of_what_happens_inside_of_it(
 
 
 @HOSTS
-def test_outputs_by_name_are_kept_if_a_variable_holds_them_together(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_outputs_by_name_are_kept_if_a_variable_holds_them_together(host: Any) -> None:
     pipeline = beam.Pipeline()
     numbers = pipeline | "Numbers" >> beam.Create([1, 2, 3])
     parity = numbers | "Parity" >> beam.FlatMap(
         lambda n: [beam.pvalue.TaggedOutput("odd" if n % 2 else "even", n)]
     ).with_outputs("odd", "even")
     parity.even | "Doubled" >> beam.Map(lambda n: 2 * n)
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert values(result, parity.odd) == [1, 3]
     with pytest.raises(PipelineError) as refused:
         result.out_of(parity.even.edge)
@@ -201,19 +189,17 @@ def test_nothing_of_a_pipeline_that_reads_dataframes_can_be_kept(spark: Any) -> 
 
 @pytest.mark.nightly
 @HOSTS
-def test_a_side_input_of_a_million_items_is_seen(host: str, request: pytest.FixtureRequest) -> None:
+def test_a_side_input_of_a_million_items_is_seen(host: Any) -> None:
     pipeline = beam.Pipeline()
     side = pipeline | "Side" >> beam.Create(range(1_000_000))
     main = pipeline | "Main" >> beam.Create(range(5))
     seen = main | beam.Map(lambda number, side: (number, len(side)), beam.pvalue.AsList(side))
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
     assert values(result, seen) == [(number, 1_000_000) for number in range(5)]
 
 
 @HOSTS
-def test_of_what_is_lost_the_newest_is_kept_and_all_is_counted(
-    host: str, request: pytest.FixtureRequest
-) -> None:
+def test_of_what_is_lost_the_newest_is_kept_and_all_is_counted(host: Any) -> None:
     count = KEPT_LOST + 5
     pipeline = beam.Pipeline()
     elements = [beam.window.TimestampedValue(("a", number), 5) for number in range(count)]
@@ -221,7 +207,7 @@ def test_of_what_is_lost_the_newest_is_kept_and_all_is_counted(
     windows = late | beam.WindowInto(beam.FixedWindows("10 s"), allowed_lateness=0)
     _ = windows | "Sum" >> beam.CombinePerKey(sum)
 
-    result = run(pipeline, host, request)
+    result = pipeline.run(host)
 
     assert len(result.lost) == KEPT_LOST
     assert result.lost_counts == {("Sum", "expired"): count}

@@ -7,9 +7,11 @@ import pytest
 
 from beamlike import AfterCount, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import UserFunctionError, WindowingError
-from beamlike.model.combine import CombineFn, Mean, Sum
+from beamlike.model.combine import Mean, Sum
 from beamlike.testing import Results, TestStream, dropped, early_pane, emit_exactly, on_time_pane
+from tests.support.pipelines.files import HOSTS
 from tests.support.refusals import refusal
+from tests.support.sums import Added
 
 MINUTE = ("00:00:00", "00:01:00")
 
@@ -147,19 +149,11 @@ def test_there_is_no_third_choice() -> None:
     ) == ("on_error must be one of 'fail', 'drop', got 'ignore'")
 
 
-@pytest.mark.parametrize(
-    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
-)
+@HOSTS
 def test_a_scenario_drops_all_that_fails_however_much_it_is(host: Any) -> None:
-    class Misspelt(CombineFn):
-        def create(self) -> int:
-            return 0
-
+    class Misspelt(Added):
         def add(self, accumulator: int, values: Any, timestamps: Any) -> int:
             return accumulator + sum(valeus)  # type: ignore[name-defined] # noqa: F821
-
-        def merge(self, first: int, second: int) -> int:
-            return first + second
 
     stream = TestStream().add_elements_at_time("12:01:00", *(("a", n) for n in range(30)))
     stream = stream.advance_watermark_to_infinity()

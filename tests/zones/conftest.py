@@ -1,16 +1,14 @@
 """Sessions of another time zone than the run's."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from tests.support.zones import session_zone
+from beamlike.hosts.spark.session import SESSION_ZONE
 
 
 @pytest.fixture
-def in_zone(spark: Any) -> Iterator[Callable[[str], None]]:
-    """Sets the zone of the session; when the test is over it has the one before."""
-    with ExitStack() as stack:
-        yield lambda zone: stack.enter_context(session_zone(spark, zone))
+def in_zone(setting: Callable[[str, str], None]) -> Callable[[str], None]:
+    """Sets the zone of the session, until the test is over."""
+    return partial(setting, SESSION_ZONE)

@@ -1,6 +1,5 @@
 """Queries in a session that has Spark count the length of texts and bytes in eight bytes."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,17 +17,10 @@ INPUTS = {
 }
 
 
-@pytest.fixture
-def large_types(spark: Any) -> Iterator[None]:
-    setting = "spark.sql.execution.arrow.useLargeVarTypes"
-    before = spark.conf.get(setting)
-    spark.conf.set(setting, "true")
-    yield
-    spark.conf.set(setting, before)
+@pytest.mark.nightly  # `test_canonical` has what becomes of such columns
+def test_texts_and_bytes_are_keys_joined_and_aggregated(spark: Any, setting: Any) -> None:
+    setting("spark.sql.execution.arrow.useLargeVarTypes", "true")
 
-
-@pytest.mark.usefixtures("large_types")
-def test_texts_and_bytes_are_keys_joined_and_aggregated(spark: Any) -> None:
     def items(orders: Any, payments: Any) -> Any:
         paid = bl.join(
             bl.stream(orders, timestamp="at", watermark=0).window(HOUR),

@@ -66,9 +66,8 @@ def test_a_key_is_the_same_one_after_a_restart_in_another_zone(
         finally:
             query.stop()
 
-    run_with("UTC", 1)
-    run_with("Asia/Kathmandu", 2)
-    run_with("America/New_York", 3)
+    run_with("Asia/Kathmandu", 1)
+    run_with("America/New_York", 2)
     assert came == []
     run_with("Europe/Berlin", 61)
 
@@ -76,7 +75,7 @@ def test_a_key_is_the_same_one_after_a_restart_in_another_zone(
         {
             "day": DAY,
             "key": "2020-06-01 00:00:00+00:00",
-            "hours": ["12:01", "12:02", "12:03"],
+            "hours": ["12:01", "12:02"],
             "ends": after(60),
         }
     ]

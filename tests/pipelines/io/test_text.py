@@ -14,17 +14,15 @@ from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.errors import BeamlikeError, PipelineError
-from tests.support.pipelines.files import HOSTS, files_in, read_by, writing
+from tests.support.pipelines.files import HOSTS, files_in, writing
 
 
 @HOSTS
-def test_lines_of_files_that_end_as_they_may(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_lines_of_files_that_end_as_they_may(host: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\n\nthree")
     (tmp_path / "b.txt").write_bytes(b"four\n")
     (tmp_path / "c.csv").write_bytes(b"five\n")
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with TestPipeline(host) as p:
         assert_that(
             p | ReadFromText(f"{tmp_path}/*.txt"), equal_to(["one", "two", "", "three", "four"])
         )
@@ -73,15 +71,15 @@ def test_records_are_cut_as_the_arguments_say(
 
 
 @HOSTS
-def test_files_that_a_collection_names(host: str, request: pytest.FixtureRequest, tmp_path: Path):
+def test_files_that_a_collection_names(host: Any, tmp_path: Path):
     for name in ("a", "b"):
         (tmp_path / name).write_text(f"head\n{name}1\n")
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with TestPipeline(host) as p:
         names = p | beam.Create([f"{tmp_path}/a", f"{tmp_path}/*", f"{tmp_path}/none*"])
         read = names | ReadAllFromText(skip_header_lines=1, with_filename=True)
         found = [(f"{tmp_path}/a", "a1"), (f"{tmp_path}/b", "b1")]
         assert_that(read, equal_to([found[0], *found]))
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with TestPipeline(host) as p:
         assert_that(
             p | ReadFromTextWithFilename(f"{tmp_path}/*", skip_header_lines=1), equal_to(found)
         )
@@ -102,29 +100,26 @@ def test_files_that_a_collection_names(host: str, request: pytest.FixtureRequest
     ids=["as it is", "two shards", "no template", "no newlines"],
 )
 def test_shards_and_their_names(
-    host: str,
+    host: Any,
     how: dict[str, Any],
     expected: dict[str, str],
-    request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    with writing(host, request) as p:
+    with writing(host) as p:
         _ = p | beam.Create([1, 2, 3, 4, 5]) | WriteToText(f"{tmp_path}/out", **how)
     assert files_in(tmp_path) == expected
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
-def test_the_names_of_the_files_come_out(host: str, tmp_path: Path) -> None:
+def test_the_names_of_the_files_come_out(host: Any, tmp_path: Path) -> None:
     with TestPipeline(host) as p:
         names = p | beam.Create([1, 2, 3]) | WriteToText(f"{tmp_path}/out", num_shards=2)
         assert_that(names, equal_to([f"{tmp_path}/out-0000{at}-of-00002" for at in (0, 1)]))
 
 
 @HOSTS
-def test_nothing_is_an_empty_file_if_nothing_else_is_said(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    with writing(host, request) as p:
+def test_nothing_is_an_empty_file_if_nothing_else_is_said(host: Any, tmp_path: Path) -> None:
+    with writing(host) as p:
         nothing = p | beam.Create([])
         _ = nothing | "Default" >> WriteToText(f"{tmp_path}/one", header="h")
         _ = nothing | "Shards" >> WriteToText(f"{tmp_path}/two", num_shards=2)
@@ -149,11 +144,9 @@ def test_older_shards_of_the_same_names_go_and_other_files_stay(tmp_path: Path) 
 
 
 @HOSTS
-def test_elements_in_windows_that_end_are_written_together(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_elements_in_windows_that_end_are_written_together(host: Any, tmp_path: Path) -> None:
     timed = [beam.TimestampedValue(f"at {at}", at) for at in (1, 11, 2)]
-    with writing(host, request) as p:
+    with writing(host) as p:
         windowed = p | beam.Create(timed) | beam.WindowInto(beam.window.FixedWindows(10))
         _ = windowed | WriteToText(f"{tmp_path}/out")
     assert {name: sorted(text.split("\n")) for name, text in files_in(tmp_path).items()} == {
@@ -172,8 +165,8 @@ def a_stream() -> TestStream:
 
 
 @HOSTS
-def test_a_stream_is_written_by_windows(host: str, request: pytest.FixtureRequest, tmp_path: Path):
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+def test_a_stream_is_written_by_windows(host: Any, tmp_path: Path):
+    with TestPipeline(host) as p:
         windowed = p | a_stream() | beam.WindowInto(beam.window.FixedWindows(10))
         names = windowed | WriteToText(f"{tmp_path}/out", num_shards=2)
         _ = names | "Names" >> beam.Map(str)
@@ -194,9 +187,9 @@ def test_a_stream_is_written_by_windows(host: str, request: pytest.FixtureReques
     ],
 )
 def test_a_later_pane_of_a_window_does_not_replace_what_was_written(
-    host: str, mode: Any, later: str, request: pytest.FixtureRequest, tmp_path: Path
+    host: Any, mode: Any, later: str, tmp_path: Path
 ) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with TestPipeline(host) as p:
         windowed = (
             p
             | a_stream()
@@ -226,7 +219,7 @@ def test_a_stream_without_windows_is_refused(tmp_path: Path) -> None:
 
 @HOSTS
 def test_a_write_that_fails_half_way_leaves_nothing_and_what_was_there_stays(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
+    host: Any, tmp_path: Path
 ) -> None:
     class Bad(beam.coders.Coder):
         def encode(self, value: Any) -> bytes:
@@ -241,14 +234,12 @@ def test_a_write_that_fails_half_way_leaves_nothing_and_what_was_there_stays(
     p = beam.Pipeline()
     _ = p | beam.Create([1, 2, 3, 4]) | WriteToText(f"{tmp_path}/out", num_shards=2, coder=Bad())
     with pytest.raises(BeamlikeError, match="no bytes for 3"):
-        p.run(host, spark=read_by(host, request))
+        p.run(host)
     assert files_in(tmp_path) == {"out-00000-of-00002": "old"}
 
 
 @HOSTS
-def test_a_failure_elsewhere_leaves_no_part_of_a_file(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_failure_elsewhere_leaves_no_part_of_a_file(host: Any, tmp_path: Path) -> None:
     def fail(_element: Any) -> None:
         raise RuntimeError("not today")
 
@@ -256,7 +247,7 @@ def test_a_failure_elsewhere_leaves_no_part_of_a_file(
     names = p | beam.Create([1, 2]) | WriteToText(f"{tmp_path}/out")
     _ = names | beam.Map(fail)
     with pytest.raises(BeamlikeError, match="not today"):
-        p.run(host, spark=read_by(host, request))
+        p.run(host)
     # The files were complete before it failed.
     assert set(files_in(tmp_path)) <= {"out-00000-of-00001"}
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
@@ -298,14 +289,12 @@ def test_what_cannot_be_used_is_refused_when_it_is_made(
 
 
 @HOSTS
-def test_a_file_that_is_gone_when_the_pipeline_runs(
-    host: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_file_that_is_gone_when_the_pipeline_runs(host: Any, tmp_path: Path) -> None:
     (tmp_path / "in.gz").write_bytes(b"not gzip")
     p = beam.Pipeline()
     _ = p | ReadFromText(str(tmp_path / "in.gz")) | WriteToText(f"{tmp_path}/out")
     with pytest.raises(BeamlikeError, match="Not a gzipped file"):
-        p.run(host, spark=read_by(host, request))
+        p.run(host)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.gz"]
 
 

@@ -14,17 +14,12 @@ HOSTS: Final = pytest.mark.parametrize(
 )
 
 
-def read_by(host: str, request: pytest.FixtureRequest) -> Any:
-    """The session of tests if the host needs one."""
-    return request.getfixturevalue("spark") if host == "spark" else None
-
-
 @contextmanager
-def writing(host: str, request: pytest.FixtureRequest) -> Iterator[Pipeline]:
+def writing(host: Any) -> Iterator[Pipeline]:
     """A pipeline that writes, as a program has it: on Spark nothing that comes out is kept."""
     pipeline = Pipeline()
     yield pipeline
-    pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
+    pipeline.run(host)
 
 
 def files_in(folder: Path) -> dict[str, str]:

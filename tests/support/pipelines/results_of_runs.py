@@ -1,11 +1,12 @@
 """What came out of a whole pipeline, in words that do not depend on what nobody promises."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 
 from beamlike.machine.events import Drop
+from beamlike.model.time import show_instant
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run
 
@@ -72,3 +73,17 @@ def _unordered(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _unordered(item) for key, item in value.items()}
     return sorted(map(_unordered, value)) if isinstance(value, list) else value
+
+
+def shown_panes(collection: Any, *parts: str) -> list[tuple[Any, ...]]:
+    """Everything that comes out of a collection of Scio, in order.
+
+    Beside each element are parts of its envelope: "time", "windows", "timing".
+    """
+    show: Mapping[str, Callable[[Any], str]] = {
+        "time": lambda element: show_instant(element.timestamp),
+        "windows": lambda element: " ".join(map(str, element.windows)),
+        "timing": lambda element: element.pane.timing.value,
+    }
+    found = (came.element for came in collection.pipeline.run().out_of(collection.edge))
+    return [(it.value, *(show[part](it) for part in parts)) for it in found]

@@ -4,7 +4,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 Row = dict[str, Any]
+
+ON_BOTH = pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+"""A test of a query on the local host and on Spark."""
+
+ON_BOTH_AT_NIGHT = pytest.mark.parametrize(
+    "host", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])]
+)
+"""The same, where other tests have Spark for each change."""
 
 MakeFeed = Callable[[str], Any]
 """The fixture ``feed``: makes a stream of files with these columns."""
@@ -34,6 +44,16 @@ def of_key(key: str, time: str, v: int = 1) -> Row:
 def observed(feed: Any, name: str = "beamlike") -> list[Any]:
     """What a grouping reports in the progress of the query of a feed."""
     return [it.observedMetrics[name] for it in feed.progress if name in it.observedMetrics]
+
+
+def counts_by_hour(rows: list[Row], key: str) -> list[str]:
+    """Each row as its key, the begin of its window and its count, or why it was dropped."""
+    return sorted(
+        f"{row[key]} dropped as {row['dropped']['reason']}"
+        if row["dropped"]
+        else f"{row[key]} {row['window']['start']:%H:%M} {row['n']}"
+        for row in rows
+    )
 
 
 def counts_of(feed: Any, name: str = "beamlike") -> Counter[str]:
