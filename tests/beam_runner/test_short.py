@@ -27,8 +27,8 @@ from tests.beam_runner.__main__ import (
     judged,
     notes_of,
 )
-from tests.beam_suite.environment import environment
-from tests.judges.building import cache_folder
+from tests.beam_suite.environment import beam_environment
+from tests.support.environments import NotHere, cache_folder
 
 SLOW = "not et_timer and not register_finalizations"
 """These wait for many seconds of real time; all tests run in the long form."""
@@ -48,8 +48,8 @@ def python() -> Iterator[Path]:
     with (kept / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making it
         try:
-            made = environment(kept, VERSIONS[0])
-        except subprocess.CalledProcessError as failed:
+            made = beam_environment(kept, VERSIONS[0])
+        except NotHere as failed:
             pytest.skip(f"the Beam SDK cannot be installed here: {failed}")
     yield made
 

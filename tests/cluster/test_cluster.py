@@ -12,7 +12,7 @@ from tests.cluster.__main__ import LATEST
 from tests.cluster.job import COLUMNS, hours
 from tests.cluster.network import Network
 from tests.cluster.trials import TRIALS
-from tests.judges.building import NotHere
+from tests.support.environments import NotHere
 from tests.support.latest import Latest
 
 

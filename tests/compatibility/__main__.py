@@ -5,8 +5,8 @@ checkout. Versions of PySpark run all tests that meet Spark; versions of Python 
 and the scenarios on Spark. Over Spark Connect, on ``local-cluster``, on a standalone master with
 two workers, and by ``spark-submit``, a script runs a streaming query and compares its panes; on the
 clusters the workers have no beamlike of their own, it is shipped to them. Spark Connect then runs
-the scenarios and the tests of the DataFrame API. ``--list`` names the settings, and what runs in
-each.
+the scenarios and the tests of the DataFrame API. The lowest versions that `setup.cfg` allows run
+tests of each kind. ``--list`` names the settings, and what runs in each.
 
 A step that fails is named, with its last lines. Exit status: 0 if all is well, 1 if something is
 wrong, or cannot be had here.
@@ -25,6 +25,7 @@ from typing import Final
 
 import attrs
 
+from tests.compatibility.bounds import constraints
 from tests.compatibility.environments import environment, install, printed_by, wheel
 from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
@@ -122,6 +123,10 @@ def tried(setting: Setting, *, quick: bool, limit: float, keep: Path | None) -> 
 def prepared(setting: Setting, home: Path, source: Path) -> Path:
     """The interpreter of an environment that has what the setting needs."""
     python = environment(home / "env", setting.python, home)
+    if setting.at_bounds:
+        install(python, *constraints(), logs=home)
+        install(python, "--no-deps", "--editable", source, logs=home)
+        return python
     wanted = [setting.pyspark, *setting.extras]
     if any(it == Probe("submit") for it in setting.does):
         # As on a cluster: what beamlike needs is there, and beamlike is not.

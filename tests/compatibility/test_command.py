@@ -1,5 +1,6 @@
 """The command that tries versions and clusters, as far as it can be tried without them."""
 
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -8,10 +9,11 @@ import pytest
 
 from tests.compatibility import __main__ as command
 from tests.compatibility.__main__ import Outcome, main, page
-from tests.compatibility.environments import interpreter
+from tests.compatibility.bounds import constraints
 from tests.compatibility.probe import zipped
 from tests.compatibility.settings import CANNOT_CONNECT, SETTINGS, Setting, Suite
 from tests.compatibility.steps import Ended, StepFailed
+from tests.support.environments import interpreter
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = ["| setting | Python | PySpark | | saw | seconds | day |", "|---|---|---|---|---|---|---|"]
@@ -33,6 +35,7 @@ def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         "local-cluster",
         "standalone",
         "submit",
+        "lower-bounds",
     ]
 
 
@@ -49,6 +52,14 @@ def test_the_settings_name_tests_that_are_there() -> None:
     for test in CANNOT_CONNECT:
         file, _, rest = test.partition("::")
         assert f"def {rest.partition('[')[0]}(" in (ROOT / file).read_text(), test
+
+
+def test_whatever_is_needed_has_a_lower_bound() -> None:
+    pinned = dict(line.split("==") for line in constraints())
+
+    assert {"attrs", "cloudpickle", "numpy", "pandas", "protobuf", "pyarrow"} <= pinned.keys()
+    assert {"pyspark", "resvg-py", "rich", "datasketches", "hypothesis"} <= pinned.keys()
+    assert all(re.fullmatch(r"\d+(\.\d+)*", version) for version in pinned.values())
 
 
 def test_this_python_is_found_and_one_that_there_is_not_is_not() -> None:

@@ -21,7 +21,6 @@ from tests.conformance.beamlike_conformance.scenarios import (
     load_scenarios,
 )
 from tests.judges.beam_accidents import MERGES, ORIGIN, OUTPUT, PARTS, STALE, outcomes_with
-from tests.judges.building import NotHere, cache_folder
 from tests.judges.decisions import DECISIONS, accidents_of, decisions_of, turns_on
 from tests.judges.engines import ENGINES
 from tests.judges.flink_algorithm import BEHIND, rows_of_operator
@@ -32,6 +31,7 @@ from tests.judges.python_accidents import EXPIRY, HOLD, SESSIONS, TICK, TIMING
 from tests.judges.questions import QUESTIONS, Outcome, documents_for, outcomes
 from tests.judges.random_cases import random_cases
 from tests.judges.random_scenarios import random_scenarios
+from tests.support.environments import NotHere, cache_folder
 
 HERE = Path(__file__).parent
 PAGES = HERE.parents[1] / "docs" / "pages"
