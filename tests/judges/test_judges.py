@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.conformance.beamlike_conformance.scenarios import (
     load_cases,
     load_scenarios,
 )
+from tests.judges import decisions
 from tests.judges.beam_accidents import MERGES, ORIGIN, OUTPUT, PARTS, STALE, outcomes_with
 from tests.judges.decisions import DECISIONS, accidents_of, decisions_of, turns_on
 from tests.judges.engines import ENGINES
@@ -105,6 +106,21 @@ SHOWN_BY = {
 """A scenario of the corpus for accidents that have one."""
 
 
+@pytest.fixture
+def played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each outcome is worked out once, and several answers are held against it."""
+    known: dict[tuple[str, ...], list[Any]] = {}
+
+    def outcomes(document: Mapping[str, Any], accidents: Sequence[str]) -> Iterator[Any]:
+        name = (document["id"], *accidents)
+        if name not in known:
+            known[name] = [*outcomes_with(document, accidents)]
+        return iter(known[name])
+
+    monkeypatch.setattr(decisions, "outcomes_with", outcomes)
+
+
+@pytest.mark.usefixtures("played_once")
 @pytest.mark.parametrize(("engine", "accident"), SHOWN_BY)
 def test_what_an_accident_makes_is_decided_and_nothing_beside_it(engine: str, accident: str):
     scenario = _scenario(SHOWN_BY[engine, accident])

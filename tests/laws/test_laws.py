@@ -125,7 +125,7 @@ SCENARIOS: dict[str, Callable[[Random], Scenario]] = {
 @law
 @given(chance)
 def test_the_laws_of_panes_hosts_and_conservation_hold(
-    random: Random, scenario: Callable[[Random], Scenario]
+    scenario: Callable[[Random], Scenario], random: Random
 ):
     assert broken_in_memory(*scenario(random)) == []
 
