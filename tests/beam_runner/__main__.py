@@ -21,6 +21,7 @@ from tests.beam_runner.capabilities import page as capabilities_page
 from tests.beam_runner.named import reason_of
 from tests.beam_suite.environment import beam_environment, beam_folder, version_of
 from tests.support.commands import command_parser
+from tests.support.examples import AT_NIGHT
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
@@ -125,6 +126,7 @@ def notes_of(
         variables = {"BEAMLIKE_BEAM_NOTES": str(notes)}
         variables["BEAMLIKE_BEAM_HOST"] = "local" if in_layers else host
         variables["BEAMLIKE_BEAM_HOSTS"] = host
+        variables[AT_NIGHT] = "1"
         plugins = ["-p", "tests.beam_runner.plugin"]
         plugins += ["-p", "tests.beam_runner.in_layers"] if in_layers else []
         if raising:
