@@ -16,7 +16,6 @@ from apache_beam.transforms import trigger, userstate, window
 from beamlike.errors import UnsupportedError
 from beamlike.runners.beam import BeamlikeRunner
 from tests.beam_runner.scenarios.visits import (
-from tests.support.examples import examples
     GAP,
     LikeSessions,
     Moments,
@@ -25,6 +24,7 @@ from tests.support.examples import examples
     Visits,
     click_of,
 )
+from tests.support.examples import examples
 
 EARLY_AND_LATE = trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1))
 
