@@ -39,6 +39,7 @@ from tests.support.search import Search, search_parser
 
 DECIDING: Final = (
     *("beamlike/machine", "beamlike/model", "beamlike/runtime"),
+    *("tests/support/differential.py", "tests/support/machines"),
     *(
         f"tests/exhaustive/{name}.py"
         for name in (

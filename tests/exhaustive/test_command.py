@@ -58,18 +58,18 @@ WRONG = {
 
 def test_other_sources_begin_anew(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
-    Kept(path, "these").add(Checked("wide/0/0-0", 5, {}, 0.1))
-    assert set(Kept(path, "these").checked()) == {"wide/0/0-0"}
-    assert Kept(path, "others").checked() == {}
+    Kept.of(path, "these").add(Checked("wide/0/0-0", 5, {}, 0.1))
+    assert set(Kept.of(path, "these").checked()) == {"wide/0/0-0"}
+    assert Kept.of(path, "others").checked() == {}
 
 
 def test_a_line_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
-    kept = Kept(tmp_path / "p.jsonl", "these")
+    kept = Kept.of(tmp_path / "p.jsonl", "these")
     kept.add(Checked("wide/0/0-0", 5, {}, 0.1))
     with kept.path.open("a") as file:
         file.write('{"chunk": "wide/0/1-1", "str')
 
-    assert set(Kept(kept.path, "these").checked()) == {"wide/0/0-0"}
+    assert set(Kept.of(kept.path, "these").checked()) == {"wide/0/0-0"}
 
 
 def test_a_strategy_is_held_against_the_laws_too() -> None:

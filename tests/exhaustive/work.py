@@ -99,6 +99,7 @@ def _check_laws(number: int, applied: Counter[str]) -> tuple[int, list[Differenc
     broken: list[Difference | Broken[Case]] = []
     for here in reached(STRATEGIES[number], alphabet_of("laws", number)):
         streams += len(here.streams)
-        applied.update(dict.fromkeys(LAWS, len(here.streams)))
-        broken += [*broken_laws(here), *RANDOM_LAWS.broken(random_case_of(here), applied)]
+        random_laws = Counter[str]()
+        broken += [*broken_laws(here), *RANDOM_LAWS.broken(random_case_of(here), random_laws)]
+        applied.update(dict.fromkeys((*LAWS, *random_laws), len(here.streams)))
     return streams, broken[:3]

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 
@@ -64,18 +64,18 @@ Found = tuple[Checked, list[Any]]
 
 @attrs.frozen
 class Kept:
-    """The chunks in which every law holds, in a file to which each is added as a line of JSON.
-
-    It is begun anew if it is of other sources.
-    """
+    """The chunks in which every law holds, in a file to which each is added as a line of JSON."""
 
     path: Path
-    sources: str
 
-    def __attrs_post_init__(self) -> None:
-        if not self.path.exists() or next(self._lines(), {}).get("sources") != self.sources:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps({"sources": self.sources}) + "\n", encoding="utf-8")
+    @classmethod
+    def of(cls, path: Path, sources: str) -> Self:
+        """What is kept there of these sources; begun anew if the file is of others."""
+        kept = cls(path)
+        if not path.exists() or next(kept._lines(), {}).get("sources") != sources:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"sources": sources}) + "\n", encoding="utf-8")
+        return kept
 
     def add(self, checked: Checked) -> None:
         with self.path.open("a", encoding="utf-8") as file:
@@ -173,7 +173,7 @@ class Search:
     ) -> int:
         """Check the chunks that are not done yet, and some things on Spark; the exit status."""
         started = time.monotonic()
-        kept = None if args.progress is None else Kept(args.progress, digest_of(self.sources))
+        kept = None if args.progress is None else Kept.of(args.progress, digest_of(self.sources))
         checked = {} if kept is None else kept.checked()
         todo = [chunk for chunk in chunks if str(chunk) not in checked]
         broken: list[Any] = []
