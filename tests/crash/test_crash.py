@@ -11,6 +11,7 @@ import pytest
 
 from tests.crash import __main__ as command
 from tests.crash import killing, noted, outputs, processes, sinks, surroundings
+from tests.crash.moments import MOMENTS
 
 
 @pytest.mark.spark
@@ -259,8 +260,8 @@ def test_no_process_of_a_child_is_left_in_whatever_group_it_is(tmp_path: Path) -
 
 
 def test_each_moment_comes_up_before_any_comes_again() -> None:
-    moments = killing.deck(killing.random.Random(1))
-    names = [next(moments) for _ in range(2 * len(moments.MOMENTS))]
+    deck = killing.deck(killing.random.Random(1))
+    names = [next(deck) for _ in range(2 * len(MOMENTS))]
 
     assert sorted(names[: len(names) // 2]) == sorted(names[len(names) // 2 :])
-    assert set(names) == set(moments.MOMENTS)
+    assert set(names) == set(MOMENTS)

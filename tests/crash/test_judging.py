@@ -128,13 +128,13 @@ def test_what_does_not_follow_from_them_is_named(
 
 @pytest.mark.parametrize("name", ["clock", "intervals"])
 def test_what_a_window_holds_does_not_follow_from_the_clock(name: str, tmp_path: Path):
-    feed = tmp_path / "feed"
-    feed.write_feed(feed, 9, seed=1)
+    lines = tmp_path / "feed"
+    feed.write_feed(lines, 9, seed=1)
     windowing = works.WORKS[name].windowing
-    still = noted.still_notes(feed)
+    still = noted.still_notes(lines)
     moving = [attrs.evolve(it, clock=NOON + it.number * SECOND) for it in still]
     rows = [
-        [row for of in played.played(feed, windowing, it, begins=True).values() for row in of]
+        [row for of in played.played(lines, windowing, it, begins=True).values() for row in of]
         for it in (still, moving)
     ]
     contents = [rules.content(row, merging=name == "intervals") for row in rows]

@@ -23,7 +23,7 @@ KEPT = [
 ]
 
 
-def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(stored: Any) -> None:
+def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind() -> None:
     assert sorted(works.WORKS) == sorted(NAMES)
     assert stored.layouts() == KEPT
     assert sum(path.stat().st_size for path in stored.FOLDER.glob("*.tar.xz")) < 250_000
