@@ -60,12 +60,7 @@ def python() -> Iterator[Path]:
     ["local", *(pytest.param(host, marks=pytest.mark.nightly) for host in ("memory", "spark"))],
 )
 def test_the_scenarios_of_the_runner_pass(python: Path, host: str) -> None:
-    # Those of capabilities have a test of their own, on the local host.
-    files = [
-        f"test_{name}.py"
-        for name, where in SCENARIOS.items()
-        if host in where and (host, name) != ("local", "capabilities")
-    ]
+    files = [f"test_{name}.py" for name, where in SCENARIOS.items() if host in where]
     scenarios = ROOT / "tests" / "beam_runner" / "scenarios"
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
