@@ -38,7 +38,7 @@ ROOMS = {
     "beamlike/runtime": 15_400,
     "beamlike/viz": 5_100,
     "testing": 10_300,
-    "tests": 137_800,
+    "tests": 137_100,
 }
 
 WORDS = [
