@@ -19,8 +19,9 @@ import attrs
 from tests.beam_runner.capabilities import PAGE, capabilities_of
 from tests.beam_runner.capabilities import page as capabilities_page
 from tests.beam_runner.named import reason_of
-from tests.beam_suite.environment import beam_folder, environment, version_of
+from tests.beam_suite.environment import beam_environment, beam_folder, version_of
 from tests.support.commands import command_parser
+from tests.support.examples import AT_NIGHT
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
@@ -125,6 +126,7 @@ def notes_of(
         variables = {"BEAMLIKE_BEAM_NOTES": str(notes)}
         variables["BEAMLIKE_BEAM_HOST"] = "local" if in_layers else host
         variables["BEAMLIKE_BEAM_HOSTS"] = host
+        variables[AT_NIGHT] = "1"
         plugins = ["-p", "tests.beam_runner.plugin"]
         plugins += ["-p", "tests.beam_runner.in_layers"] if in_layers else []
         if raising:
@@ -212,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hosts = options.host or (["local"] if options.short else ["local", "memory", LAYERS, "spark"])
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
         chosen = [Path(it) for it in options.python or ()]
-        pythons = chosen or [environment(Path(home), version) for version in VERSIONS]
+        pythons = chosen or [beam_environment(Path(home), version) for version in VERSIONS]
         kept = Kept(Path(options.work or home))
         results: dict[tuple[str, str], Sequence[tuple[str, str, str]]] = {}
         shown: dict[str, Mapping[str, bool]] = {}

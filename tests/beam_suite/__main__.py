@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.beam_suite.checkout import checkout_version, learning
-from tests.beam_suite.environment import beam_folder, environment, version_of
+from tests.beam_suite.environment import beam_environment, beam_folder, version_of
 from tests.beam_suite.names import TARGET, names_of, written
 from tests.beam_suite.programs import write_programs
 from tests.beam_suite.rows import write_rows
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(arguments)
     work = Path(options.work)
     work.mkdir(parents=True, exist_ok=True)
-    python = Path(options.beam) if options.beam else environment(work, options.version)
+    python = Path(options.beam) if options.beam else beam_environment(work, options.version)
     beam, version = beam_folder(python), version_of(python)
     if options.names:
         TARGET.write_text(written(names_of(beam), version), encoding="utf-8")

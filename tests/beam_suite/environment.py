@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import Final
+
+from tests.support.environments import environment
 
 _NEEDED: Final = ("attrs", "cloudpickle", "fsspec", "pyarrow", "numpy", "pandas<3", "pyspark>=4.1")
 """What beamlike needs to run in this process and on Spark, with files of text. Beam reads files by
@@ -12,17 +13,10 @@ pandas 2."""
 _TESTS_NEED: Final = ("parameterized", "pyhamcrest", "pytest", "mock", "tenacity", "cryptography")
 
 
-def environment(work: Path, version: str) -> Path:
+def beam_environment(work: Path, version: str) -> Path:
     """The Python of an environment with this version of Beam; made if there is none."""
-    folder = work / f"beam-{version}"
-    python = folder / "bin" / "python"
-    done = folder / "complete"
-    if not done.exists():
-        venv.create(folder, with_pip=True, clear=True)
-        wanted = (f"apache-beam=={version}", *_NEEDED, *_TESTS_NEED)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
-        done.touch()
-    return python
+    wanted = (f"apache-beam=={version}", *_NEEDED, *_TESTS_NEED)
+    return environment(work / f"beam-{version}", wanted)
 
 
 def beam_folder(python: Path) -> Path:

@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Final
 from attrs import frozen
 
 from tests.support.commands import command_parser
+from tests.support.environments import environment
 
 JOB: Final = Path(__file__).with_name("element_job.py")
 EVENTS: Final = 100_000
@@ -54,18 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for host in MOST
         ]
         if not options.without_beam:
-            python = options.beam or installed(Path(home) / "beam", options.beam_version)
+            python = options.beam or environment(
+                Path(home) / "beam", [f"apache-beam=={options.beam_version}"]
+            )
             costs.append(cost_of(python, "apache_beam", "FnApiRunner", options.events, Path(home)))
     return judged(costs, options.events)
-
-
-def installed(home: Path, version: str) -> Path:
-    """The Python of a new environment that has Apache Beam."""
-    venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "-q", f"apache-beam=={version}"]
-    subprocess.run(pip, check=True)
-    return python
 
 
 def cost_of(python: Path, module: str, runner: str, events: int, home: Path) -> Cost:

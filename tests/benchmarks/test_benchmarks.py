@@ -1,33 +1,31 @@
 """``python -m tests.benchmarks``: its options, data, checks, table and picture; no times."""
 
-import importlib
 import json
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class Modules:
-    """The modules of the command, as they are found from the top of the checkout."""
-
-    def __getattr__(self, name: str) -> ModuleType:
-        return importlib.import_module(f"tests.benchmarks.{name}")
-
-
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return Modules()
+from tests.benchmarks import __main__ as command
+from tests.benchmarks import (
+    compare,
+    data,
+    elements,
+    measure,
+    micro_batches,
+    plot,
+    queries,
+    report,
+    starting,
+    workers,
+    works,
+)
 
 
 @pytest.fixture
@@ -37,18 +35,11 @@ def running(spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return spark
 
 
-@pytest.fixture
-def command(bench: Any) -> Any:
-    return bench.__main__
-
-
-def line(
-    bench: Any, work: str, subject: Any, baseline: Any, worker_mb: int = 300, **more: Any
-) -> Any:
+def line(work: str, subject: Any, baseline: Any, worker_mb: int = 300, **more: Any) -> Any:
     """A line of 1,000 events for 400 keys; subject and baseline are times, in ms."""
-    times, cpu = bench.report.Times, bench.workers.CpuSeconds(0.5, 4.0, 3.0)
+    times, cpu = report.Times, workers.CpuSeconds(0.5, 4.0, 3.0)
     facts = {"title": "sessions", "events": 1000, "keys": 400, "compared": 7, "bar": None}
-    return bench.report.Line(
+    return report.Line(
         work=work,
         subject=subject and times("beamlike", "beamlike", subject, worker_mb << 20, (cpu,)),
         baseline=baseline and times("native", "native", baseline, None),
@@ -56,7 +47,7 @@ def line(
     )
 
 
-def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
+def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for():
     options = command.parsed([])
 
     works = {work.name: work for work in command.chosen_works(options)}
@@ -94,13 +85,13 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
     ]
 
 
-def test_a_quick_run_is_small_and_what_is_said_holds_all_the_same(command: Any):
+def test_a_quick_run_is_small_and_what_is_said_holds_all_the_same():
     options = command.parsed(["--quick", "--rounds", "4"])
 
     assert (options.scale, options.rounds, options.batches) == (0.01, 4, 3)
 
 
-def test_works_are_chosen_by_name_and_contenders_by_engine(command: Any):
+def test_works_are_chosen_by_name_and_contenders_by_engine():
     def names(*arguments: str) -> list[str]:
         return [work.name for work in command.chosen_works(command.parsed(arguments))]
 
@@ -118,9 +109,7 @@ def test_works_are_chosen_by_name_and_contenders_by_engine(command: Any):
         (["--contenders", "flink"], "argument --contenders: invalid choice: 'flink'"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(
-    command: Any, capsys: Any, arguments: list[str], message: str
-):
+def test_an_option_that_makes_no_sense_is_refused(capsys: Any, arguments: list[str], message: str):
     with pytest.raises(SystemExit) as stopped:
         command.parsed(arguments)
 
@@ -128,7 +117,7 @@ def test_an_option_that_makes_no_sense_is_refused(
     assert message in capsys.readouterr().err
 
 
-def test_works_are_listed_without_starting_anything(command: Any, capsys: Any):
+def test_works_are_listed_without_starting_anything(capsys: Any):
     assert command.main(["--list", "--only", "sparse", "per-key"]) == 0
 
     assert capsys.readouterr().out == (
@@ -137,23 +126,23 @@ def test_works_are_listed_without_starting_anything(command: Any, capsys: Any):
     )
 
 
-def test_data_are_the_same_wherever_they_are_written(bench: Any):
-    shape = bench.data.Stream(1000, 400, 3)
+def test_data_are_the_same_wherever_they_are_written():
+    shape = data.Stream(1000, 400, 3)
 
-    assert np.array_equal(shape.columns(2), bench.data.Stream(1000, 400, 3).columns(2))
+    assert np.array_equal(shape.columns(2), data.Stream(1000, 400, 3).columns(2))
     assert not np.array_equal(shape.columns(1)[0], shape.columns(2)[0])
 
 
-def test_late_events_have_keys_of_their_own(bench: Any):
-    keys, times = bench.data.Stream(20_000, 1000, 3, late=True).columns(2)
+def test_late_events_have_keys_of_their_own():
+    keys, times = data.Stream(20_000, 1000, 3, late=True).columns(2)
     late = times < times.max() - 9 * 60_000
 
     assert 0.005 < late.mean() < 0.015
-    assert set(keys[late] % bench.data.LATE_KEYS) == {0}
+    assert set(keys[late] % data.LATE_KEYS) == {0}
 
 
-def test_one_zipf_key_has_a_fifth_of_the_events(bench: Any):
-    keys, _ = bench.data.Stream(50_000, 20_000, 1, drawn="zipf").columns(0)
+def test_one_zipf_key_has_a_fifth_of_the_events():
+    keys, _ = data.Stream(50_000, 20_000, 1, drawn="zipf").columns(0)
 
     counts = np.bincount(keys)
 
@@ -162,8 +151,8 @@ def test_one_zipf_key_has_a_fifth_of_the_events(bench: Any):
     assert keys.max() <= 20_000
 
 
-def test_standing_windows_are_opened_once_and_then_touched_in_part(bench: Any):
-    shape = bench.data.Standing(1000, (10, 10, 10))
+def test_standing_windows_are_opened_once_and_then_touched_in_part():
+    shape = data.Standing(1000, (10, 10, 10))
 
     opened = np.concatenate([shape.columns(batch)[0] for batch in range(shape.filling)])
 
@@ -172,12 +161,12 @@ def test_standing_windows_are_opened_once_and_then_touched_in_part(bench: Any):
     assert shape.measured == range(6, 7)
 
 
-def test_files_are_written_once_for_each_shape_and_removed(bench: Any):
-    shape = bench.data.Stream(100, 40, 3, checked=1)
-    with bench.data.benchmark_files() as cache:
+def test_files_are_written_once_for_each_shape_and_removed():
+    shape = data.Stream(100, 40, 3, checked=1)
+    with data.benchmark_files() as cache:
         files = cache.of(shape)
 
-        assert cache.of(bench.data.Stream(100, 40, 3, checked=1)) is files
+        assert cache.of(data.Stream(100, 40, 3, checked=1)) is files
         assert [path.name for path in sorted(files.timed.iterdir())] == [
             *("0000-0.parquet", "0000-1.parquet", "0001-0.parquet"),
             *("0001-1.parquet", "0002-0.parquet", "0002-1.parquet"),
@@ -193,10 +182,10 @@ def sessions(*rows: tuple[str, int]) -> pa.Table:
     return pa.table({"key": pa.array(keys, pa.string()), "n": pa.array(counts, pa.int64())})
 
 
-def test_equal_results_are_counted_in_whatever_order_they_came(bench: Any):
+def test_equal_results_are_counted_in_whatever_order_they_came():
     one, other = sessions(("a", 1), ("b", 2)), sessions(("b", 2), ("a", 1))
 
-    assert bench.measure.refuse_unequal(("beamlike", one), ("native", other)) == 2
+    assert measure.refuse_unequal(("beamlike", one), ("native", other)) == 2
 
 
 @pytest.mark.parametrize(
@@ -223,21 +212,21 @@ def test_equal_results_are_counted_in_whatever_order_they_came(bench: Any):
     ],
 )
 def test_unequal_results_are_refused_with_what_differs(
-    bench: Any, one: pa.Table, other: pa.Table, message: str
+    one: pa.Table, other: pa.Table, message: str
 ):
-    with pytest.raises(bench.measure.Unequal) as refused:
-        bench.measure.refuse_unequal(("beamlike", one), ("native", other))
+    with pytest.raises(measure.Unequal) as refused:
+        measure.refuse_unequal(("beamlike", one), ("native", other))
 
     assert str(refused.value) == message
 
 
-def four_lines(bench: Any) -> list[Any]:
-    bar = bench.works.Bar(1.5, 3.0)
+def four_lines() -> list[Any]:
+    bar = works.Bar(1.5, 3.0)
     return [
-        line(bench, "good", (100, 90, 300), (400, 410, 390), bar=bar),
-        line(bench, "fair", (200,), (400,), bar=bar),
-        line(bench, "slow", (400,), (400,), bar=bar, worker_mb=1536),
-        line(bench, "alone", None, (400,)),
+        line("good", (100, 90, 300), (400, 410, 390), bar=bar),
+        line("fair", (200,), (400,), bar=bar),
+        line("slow", (400,), (400,), bar=bar, worker_mb=1536),
+        line("alone", None, (400,)),
     ]
 
 
@@ -253,21 +242,21 @@ alone  sessions   1,000   400  native    400 ms  400  400                       
 """  # noqa: E501 (a table is as wide as it is)
 
 
-def test_the_table_judges_medians_and_memory(bench: Any, monkeypatch: pytest.MonkeyPatch):
-    lines = four_lines(bench)
-    said_with_rich = bench.report.table_text(lines)
+def test_the_table_judges_medians_and_memory(monkeypatch: pytest.MonkeyPatch):
+    lines = four_lines()
+    said_with_rich = report.table_text(lines)
     monkeypatch.setitem(sys.modules, "rich.table", None)  # as if it were not installed
 
-    assert bench.report.table_text(lines) + "\n" == TABLE
+    assert report.table_text(lines) + "\n" == TABLE
     cells = [row.split() for row in TABLE.splitlines()]
     assert [row.split() for row in said_with_rich.splitlines() if row.strip(" ─")] == cells
     assert [each.fits for each in lines] == [True, True, False, True]
 
 
-def test_json_has_every_single_time(bench: Any):
-    (first, *_) = four_lines(bench)
+def test_json_has_every_single_time():
+    (first, *_) = four_lines()
 
-    assert json.loads(json.dumps(bench.report.as_json([first], {"processor": "some"}, 1.0))) == {
+    assert json.loads(json.dumps(report.as_json([first], {"processor": "some"}, 1.0))) == {
         "machine": {"processor": "some"},
         "scale": 1.0,
         "lines": [
@@ -292,16 +281,14 @@ def test_json_has_every_single_time(bench: Any):
     }
 
 
-def test_the_picture_has_a_panel_of_ratios_and_one_for_each_sweep(bench: Any, tmp_path: Path):
+def test_the_picture_has_a_panel_of_ratios_and_one_for_each_sweep(tmp_path: Path):
     described = {"processor": "some", "memory": "1 GB", "spark": "4", "python": "3"}
-    lines = four_lines(bench)
-    for sweep in bench.works.SWEEPS:
-        lines += [
-            line(bench, sweep, (10 * n,), (20 * n,), events=1000 * n, sweep=sweep) for n in (1, 9)
-        ]
+    lines = four_lines()
+    for sweep in works.SWEEPS:
+        lines += [line(sweep, (10 * n,), (20 * n,), events=1000 * n, sweep=sweep) for n in (1, 9)]
 
-    bench.plot.draw(lines[:4], described, tmp_path / "one.png")
-    bench.plot.draw(lines, described, tmp_path / "three.png")
+    plot.draw(lines[:4], described, tmp_path / "one.png")
+    plot.draw(lines, described, tmp_path / "three.png")
 
     assert width_of(tmp_path / "three.png") == 3 * width_of(tmp_path / "one.png")
 
@@ -312,9 +299,9 @@ def width_of(png: Path) -> int:
     return int.from_bytes(head[16:20], "big")
 
 
-def test_the_peak_of_a_python_process_below_this_one_is_seen(bench: Any):
+def test_the_peak_of_a_python_process_below_this_one_is_seen():
     script = "kept = bytearray(b'x') * (200 << 20); print(flush=True); input()"
-    with bench.workers.WorkerMemory() as memory:
+    with workers.WorkerMemory() as memory:
         child = subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -332,7 +319,7 @@ SMALL = ("--scale", "0.001", "--batches", "3", "--rounds", "1")
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_a_run_checks_times_and_tells(running: Any, command: Any, capsys: Any, tmp_path: Path):
+def test_a_run_checks_times_and_tells(running: Any, capsys: Any, tmp_path: Path):
     plot, times = tmp_path / "plot.png", tmp_path / "times.json"
 
     status = command.main([*SMALL, "--only", "lists", "--plot", str(plot), "--json", str(times)])
@@ -351,13 +338,13 @@ def test_a_run_checks_times_and_tells(running: Any, command: Any, capsys: Any, t
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_no_time_is_reported_of_contenders_that_disagree(
-    running: Any, command: Any, bench: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    running: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    shape = bench.data.Stream(100, 20, 3)
-    hour, minutes = bench.queries.native_sessions("1 hour"), bench.queries.native_sessions()
-    one = bench.works.Contender("one", "native", hour, shape)
-    other = bench.works.Contender("other", "native", minutes, shape)
-    work = bench.works.Work("odd", "sessions of different gaps", one, other)
+    shape = data.Stream(100, 20, 3)
+    hour, minutes = queries.native_sessions("1 hour"), queries.native_sessions()
+    one = works.Contender("one", "native", hour, shape)
+    other = works.Contender("other", "native", minutes, shape)
+    work = works.Work("odd", "sessions of different gaps", one, other)
     monkeypatch.setattr(command, "all_works", lambda scale, batches: (work,))
 
     assert command.main([*SMALL]) == 1
@@ -369,44 +356,44 @@ def test_no_time_is_reported_of_contenders_that_disagree(
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_the_tree_fires_early_on_time_and_late(running: Any, bench: Any):
-    shape = bench.data.Stream(500, 100, 4, late=True)
-    tree = bench.queries.beamlike_tree("accumulating")
-    every_pane = bench.works.Contender("tree", "beamlike", tree, shape)
+def test_the_tree_fires_early_on_time_and_late(running: Any):
+    shape = data.Stream(500, 100, 4, late=True)
+    tree = queries.beamlike_tree("accumulating")
+    every_pane = works.Contender("tree", "beamlike", tree, shape)
 
-    with bench.data.benchmark_files() as files:
-        panes = bench.measure.results(running, files, every_pane)
+    with data.benchmark_files() as files:
+        panes = measure.results(running, files, every_pane)
 
     assert set(panes["timing"].to_pylist()) == {"EARLY", "ON_TIME", "LATE"}
 
 
-def test_the_cpu_seconds_of_this_process_and_of_those_below_it_are_counted(bench: Any):
-    before = bench.workers.cpu_seconds()
+def test_the_cpu_seconds_of_this_process_and_of_those_below_it_are_counted():
+    before = workers.cpu_seconds()
     spinning = "import time\nwhile time.process_time() < 0.6: pass\nprint(flush=True); input()"
     child = subprocess.Popen(
         [sys.executable, "-c", spinning], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert child.stdout is not None
     child.stdout.readline()
-    took = bench.workers.cpu_seconds() - before
+    took = workers.cpu_seconds() - before
     child.communicate(b"\n")
 
     assert took.workers >= (0.5 if Path("/proc/self/stat").exists() else 0)
     assert took.driver >= 0
 
 
-def cost(bench: Any, runner: str, micros: float, *lines: str) -> Any:
-    return bench.elements.Cost(runner, micros, Counter(lines))
+def cost(runner: str, micros: float, *lines: str) -> Any:
+    return elements.Cost(runner, micros, Counter(lines))
 
 
-def test_what_an_element_costs_is_judged_where_the_outputs_agree(bench: Any, capsys: Any):
+def test_what_an_element_costs_is_judged_where_the_outputs_agree(capsys: Any):
     costs = [
-        cost(bench, "local", 12.0, "a 1", "a 1"),
-        cost(bench, "memory", 61.0, "a 1", "a 1"),
-        cost(bench, "FnApiRunner", 240.0, "a 1", "a 1"),
+        cost("local", 12.0, "a 1", "a 1"),
+        cost("memory", 61.0, "a 1", "a 1"),
+        cost("FnApiRunner", 240.0, "a 1", "a 1"),
     ]
 
-    assert bench.elements.judged(costs, 100_000) == 2
+    assert elements.judged(costs, 100_000) == 2
     assert capsys.readouterr().out == (
         "2 results of local, memory, FnApiRunner are equal\n"
         "local            12.0 us of CPU an element   at most 20\n"
@@ -416,32 +403,32 @@ def test_what_an_element_costs_is_judged_where_the_outputs_agree(bench: Any, cap
     )
 
 
-def test_no_cost_is_printed_of_runners_that_disagree(bench: Any, capsys: Any):
-    costs = [cost(bench, "local", 12.0, "a 1"), cost(bench, "FnApiRunner", 240.0, "a 2")]
+def test_no_cost_is_printed_of_runners_that_disagree(capsys: Any):
+    costs = [cost("local", 12.0, "a 1"), cost("FnApiRunner", 240.0, "a 2")]
 
-    assert bench.elements.judged(costs, 100_000) == 1
+    assert elements.judged(costs, 100_000) == 1
 
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "local and FnApiRunner differ, as in ['a 1', 'a 2']\n")
 
 
-def test_the_hosts_of_a_pipeline_agree_on_a_small_job(bench: Any, capsys: Any):
-    assert bench.elements.main(["--events", "500", "--without-beam"]) == 0
+def test_the_hosts_of_a_pipeline_agree_on_a_small_job(capsys: Any):
+    assert elements.main(["--events", "500", "--without-beam"]) == 0
 
     assert capsys.readouterr().out.splitlines()[0].endswith(" of local, memory are equal")
 
 
-def test_two_checkouts_are_compared_by_the_processor_time_of_their_runs(bench: Any):
+def test_two_checkouts_are_compared_by_the_processor_time_of_their_runs():
     def taken(subject: tuple[int, ...], work: str = "tree") -> Any:
         of_works: dict[Any, Any] = {}
-        lines = [line(bench, name, subject, None) for name in ("fixed", work)]
-        bench.compare.add_lines(of_works, bench.report.as_json(lines, {}, 0.1)["lines"])
+        lines = [line(name, subject, None) for name in ("fixed", work)]
+        compare.add_lines(of_works, report.as_json(lines, {}, 0.1)["lines"])
         return of_works
 
     ours, theirs = taken((100, 110, 120)), taken((200, 220, 240), "lists")
     theirs["fixed, beamlike", 1000].cpu[:] = [5.0]
 
-    assert bench.compare.table_text(ours, theirs).splitlines() == [
+    assert compare.table_text(ours, theirs).splitlines() == [
         "work                                        events     CPU   clock",
         "fixed, beamlike                              1,000    1.50    0.50",
         "only here: tree, beamlike",
@@ -449,17 +436,17 @@ def test_two_checkouts_are_compared_by_the_processor_time_of_their_runs(bench: A
     ]
 
 
-def test_no_time_is_shown_of_queries_and_commands_whose_results_differ(bench: Any) -> None:
-    first = bench.starting.Waited(2.0, 3.0, [["ann", 1]])
+def test_no_time_is_shown_of_queries_and_commands_whose_results_differ() -> None:
+    first = starting.Waited(2.0, 3.0, [["ann", 1]])
     works = {
-        "beamlike": [first, bench.starting.Waited(4.0, 5.0, [["ann", 1]])],
-        "native": [bench.starting.Waited(1.0, 2.0, [["ann", 1]])],
-        "state": [bench.starting.Waited(6.0, None, "ann 1")],
-        "capture": [bench.starting.Waited(6.5, None, "ann")],
+        "beamlike": [first, starting.Waited(4.0, 5.0, [["ann", 1]])],
+        "native": [starting.Waited(1.0, 2.0, [["ann", 1]])],
+        "state": [starting.Waited(6.0, None, "ann 1")],
+        "capture": [starting.Waited(6.5, None, "ann")],
     }
 
-    assert bench.starting.differences(works) == ""
-    assert bench.starting.table_text(works).splitlines() == [
+    assert starting.differences(works) == ""
+    assert starting.table_text(works).splitlines() == [
         "                wall     CPU",
         "beamlike        3.0s    4.0s",
         "native          1.0s    2.0s",
@@ -468,23 +455,23 @@ def test_no_time_is_shown_of_queries_and_commands_whose_results_differ(bench: An
         "of native       3.0x    2.0x",
     ]
     wrong = works | {
-        "native": [bench.starting.Waited(1.0, 2.0, [["ann", 2]])],
-        "capture": [bench.starting.Waited(1.0, None, "")],
+        "native": [starting.Waited(1.0, 2.0, [["ann", 2]])],
+        "capture": [starting.Waited(1.0, None, "")],
     }
-    assert bench.starting.differences(wrong).splitlines() == [
+    assert starting.differences(wrong).splitlines() == [
         "native: [['ann', 2]] is not [['ann', 1]]",
         "capture: '' is not ''",
     ]
 
 
-def test_what_a_micro_batch_costs_is_a_line_for_each_query(bench: Any):
-    cost = bench.micro_batches.Cost
+def test_what_a_micro_batch_costs_is_a_line_for_each_query():
+    cost = micro_batches.Cost
     costs = {
         "beamlike": [cost(0.5, 0.25, [3, 9]), cost(0.75, 0.5, [3, 9]), cost(0.625, 0.375, [3, 9])],
         "native": [cost(0.25, 0.125, [3, 9])],
     }
 
-    assert bench.micro_batches.table_text(costs).splitlines() == [
+    assert micro_batches.table_text(costs).splitlines() == [
         "CPU          with rows     without",
         "beamlike        0.625s      0.375s",
         "native          0.250s      0.125s",

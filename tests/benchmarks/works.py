@@ -1,6 +1,7 @@
 """What is compared with what, and how fast beamlike has to be."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, Literal
 
 from attrs import evolve, field, frozen
@@ -66,6 +67,10 @@ class Work:
 
 
 SWEEPS: Final = {"events": "events in a micro-batch", "touched": "open windows it touches"}
+
+
+_beamlike = partial(Contender, "beamlike", "beamlike")
+_native = partial(Contender, "native", "native")
 
 
 def all_works(scale: float, batches: int) -> tuple[Work, ...]:
@@ -387,22 +392,6 @@ def _short(events: int) -> str:
         if events >= unit:
             return f"{events / unit:g}{name}"
     return str(events)
-
-
-def _beamlike(
-    query: queries.Query,
-    shape: Shape,
-    comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
-) -> Contender:
-    return Contender("beamlike", "beamlike", query, shape, comparable)
-
-
-def _native(
-    query: queries.Query,
-    shape: Shape,
-    comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
-) -> Contender:
-    return Contender("native", "native", query, shape, comparable)
 
 
 def _per_key(df: DataFrame) -> DataFrame:

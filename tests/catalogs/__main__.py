@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from tests.catalogs.formats import FORMATS, Format
-from tests.judges.building import NotHere, cache_folder
 from tests.support.commands import command_parser
+from tests.support.environments import NotHere, cache_folder
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]

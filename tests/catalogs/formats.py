@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
+from tests.support.environments import BESIDE_PYSPARK, Requirement, cached_environment, run
 
 _OF_CONNECT: Final = (
     *(("grpcio", "1.85.3"), ("grpcio-status", "1.85.3"), ("zstandard", "0.25.0")),
@@ -49,7 +49,7 @@ class Format:
         """The Python of an environment with this PySpark; made if there is none."""
         beside = (*BESIDE_PYSPARK, *_OF_CONNECT)
         needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *beside)]
-        return environment(f"catalogs-{self.name}", needed, cache)
+        return cached_environment(f"catalogs-{self.name}", needed, cache)
 
     def class_path(self, cache: Path) -> str:
         """The jars, fetched if they are not in the cache."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from beamlike.cli import main
+from tests.support.scenario_documents import scenario_document
 
 BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog"
 SESSIONS = str(BLOG / "blog_session.json")
@@ -35,28 +36,6 @@ key 'joe'
 """
 
 
-def a_scenario(**changes: Any) -> dict[str, Any]:
-    return {
-        "format": "beamlike-transcript-v1",
-        "id": "minute",
-        "title": "a minute of points",
-        "windowing": {
-            "window": {"fn": "fixed", "size_ms": 60_000, "offset_ms": 0},
-            "trigger": {"type": "default"},
-            "accumulation": "discarding",
-            "allowed_lateness_ms": 0,
-            "timestamp_combiner": "end_of_window",
-            "closing_behavior": "fire_if_non_empty",
-            "on_time_behavior": "fire_always",
-        },
-        "aggregation": "sum",
-        "steps": [
-            {"elements": [{"key": "joe", "value": v, "ts_ms": v} for v in (1, 2)]},
-            {"advance_watermark_to_ms": 60_000},
-        ],
-    } | changes
-
-
 def written(folder: Path, *scenarios: dict[str, Any]) -> str:
     file = folder / "scenarios.json"
     file.write_text(json.dumps({"scenarios": scenarios}), encoding="utf-8")
@@ -79,9 +58,9 @@ def test_several_scenarios_have_their_titles_and_those_without_the_key_are_left_
     one_element = [{"elements": [{"key": 7, "value": 1, "ts_ms": 0}]}]
     file = written(
         tmp_path,
-        a_scenario(id="a"),
-        a_scenario(id="b", title="b", steps=one_element),
-        a_scenario(id="c", title="the third", steps=one_element),
+        scenario_document(id="a"),
+        scenario_document(id="b", title="b", steps=one_element),
+        scenario_document(id="c", title="the third", steps=one_element),
     )
 
     assert main(["explain", file, "--key", "7"]) == 0
@@ -104,7 +83,7 @@ key 7
 
 def test_elements_without_a_key_can_be_asked_for(capsys: Any, tmp_path: Path):
     both = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in ("joe", None)]}]
-    assert main(["explain", written(tmp_path, a_scenario(steps=both)), "--key", "None"]) == 0
+    assert main(["explain", written(tmp_path, scenario_document(steps=both)), "--key", "None"]) == 0
 
     assert [line for line in capsys.readouterr().out.splitlines() if "key" in line] == ["no key"]
 
@@ -127,7 +106,7 @@ def test_a_key_is_read_as_json_and_then_as_text(
 ) -> None:
     keys = [1, "7", 7, None, "true", "joe"]
     steps = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in keys]}]
-    assert main(["explain", written(tmp_path, a_scenario(steps=steps)), "--key", typed]) == 0
+    assert main(["explain", written(tmp_path, scenario_document(steps=steps)), "--key", typed]) == 0
 
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if line.startswith(("key", "no key"))] == [meant]
@@ -202,7 +181,7 @@ def test_a_scenario_that_fails_is_status_1_and_the_others_are_explained(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     words = [{"elements": [{"key": "joe", "value": v, "ts_ms": 0} for v in (1, "one")]}]
-    file = written(tmp_path, a_scenario(id="words", steps=words), a_scenario())
+    file = written(tmp_path, scenario_document(id="words", steps=words), scenario_document())
 
     assert main(["explain", file]) == 1
 
@@ -213,7 +192,7 @@ def test_a_scenario_that_fails_is_status_1_and_the_others_are_explained(
 
 @pytest.mark.parametrize("format", ["table", "timeline"])
 def test_replay_explains_below_what_it_shows(capsys: Any, tmp_path: Path, format: str):
-    file = written(tmp_path, a_scenario())
+    file = written(tmp_path, scenario_document())
     assert main(["replay", file, "--format", format]) == 0
     shown, verdict = capsys.readouterr().out.split("\nnothing expected\n")
 
@@ -247,7 +226,8 @@ def test_the_help_says_what_is_explained_and_how_to_ask(capsys: pytest.CaptureFi
 def test_replay_on_spark_draws_and_explains_as_in_memory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: object
 ) -> None:
-    arguments = ["replay", written(tmp_path, a_scenario()), "--format", "timeline", "--explain"]
+    file = written(tmp_path, scenario_document())
+    arguments = ["replay", file, "--format", "timeline", "--explain"]
     assert main(arguments) == 0
     in_memory = capsys.readouterr().out
 
@@ -259,7 +239,9 @@ def test_replay_on_spark_draws_and_explains_as_in_memory(
 def test_a_scenario_that_cannot_be_read_is_status_2_and_the_others_are_explained(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    file = written(tmp_path, a_scenario(), a_scenario(id="wrong", aggregation="median"))
+    file = written(
+        tmp_path, scenario_document(), scenario_document(id="wrong", aggregation="median")
+    )
 
     assert main(["explain", file]) == 2
     out, err = capsys.readouterr()

@@ -13,6 +13,7 @@ from beamlike.cli import main
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.scenarios.files import load_transcripts
 from beamlike.viz.table import pane_table
+from tests.support.scenario_documents import scenario_document
 
 Document = dict[str, Any]
 
@@ -20,32 +21,13 @@ Document = dict[str, Any]
 def a_scenario(**changes: Any) -> Document:
     pane = {"step": 1, "key": "joe", "value": 3, "window": [0, 60_000], "timestamp_ms": 59_999}
     info = {"timing": "ON_TIME", "index": 0, "nonspeculative_index": 0}
-    return {
-        "format": "beamlike-transcript-v1",
-        "id": "minute",
-        "title": "a minute of points",
-        "windowing": {
-            "window": {"fn": "fixed", "size_ms": 60_000, "offset_ms": 0},
-            "trigger": {"type": "default"},
-            "accumulation": "discarding",
-            "allowed_lateness_ms": 0,
-            "timestamp_combiner": "end_of_window",
-            "closing_behavior": "fire_if_non_empty",
-            "on_time_behavior": "fire_always",
-        },
-        "aggregation": "sum",
-        "steps": [
-            {"elements": [{"key": "joe", "value": v, "ts_ms": v} for v in (1, 2)]},
-            {"advance_watermark_to_ms": 60_000},
-            {"elements": [{"key": "joe", "value": 4, "ts_ms": 30_000}]},
-        ],
-        "complete": True,
-        "panes": [pane | info | {"is_first": True, "is_last": True}],
-        "dropped": [
-            {"step": 2, "key": "joe", "value": 4, "ts_ms": 30_000, "window": [0, 60_000]}
-            | {"reason": "expired"}
-        ],
-    } | changes
+    late = {"key": "joe", "value": 4, "ts_ms": 30_000}
+    dropped = {"step": 2, **late, "window": [0, 60_000], "reason": "expired"}
+    document = scenario_document(
+        complete=True, panes=[pane | info | {"is_first": True, "is_last": True}], dropped=[dropped]
+    )
+    document["steps"].append({"elements": [late]})
+    return document | changes
 
 
 def expecting(value: int) -> Document:

@@ -8,25 +8,16 @@ import pytest
 
 from beamlike.cli import main
 from beamlike.model.fingerprint import visible
+from tests.support.scenario_documents import scenario_document
 
 RUDE = "\x1b[2J\x1b]0;mine\x07\u202e<script>alert(1)</script>\r"
 SHOWN = r"\x1b[2J\x1b]0;mine\x07\u202e<script>alert(1)</script>\r"
 
 
 def scenario(**changes: Any) -> dict[str, Any]:
-    return {
-        "format": "beamlike-transcript-v1",
+    rude: dict[str, Any] = {
         "id": f"rude{RUDE}",
         "title": f"title{RUDE}",
-        "windowing": {
-            "window": {"fn": "fixed", "size_ms": 60_000},
-            "trigger": {"type": "default"},
-            "accumulation": "discarding",
-            "allowed_lateness_ms": 0,
-            "timestamp_combiner": "end_of_window",
-            "closing_behavior": "fire_if_non_empty",
-            "on_time_behavior": "fire_always",
-        },
         "aggregation": "list",
         "steps": [
             {"elements": [{"key": f"k{RUDE}", "value": f"v{RUDE}", "ts_ms": 0}]},
@@ -35,8 +26,8 @@ def scenario(**changes: Any) -> dict[str, Any]:
         "panes": [],
         "contested": True,
         "contested_reason": [f"why{RUDE}"],
-        **changes,
     }
+    return scenario_document(**rude | changes)
 
 
 @pytest.fixture

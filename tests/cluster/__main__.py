@@ -22,8 +22,8 @@ from typing import Final
 
 from tests.cluster.archive import packed
 from tests.cluster.trials import TRIALS, Place
-from tests.judges.building import NotHere, cache_folder
 from tests.support.commands import command_parser
+from tests.support.environments import NotHere, cache_folder
 from tests.support.latest import Latest
 
 LATEST: Final = Latest(

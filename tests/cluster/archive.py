@@ -7,7 +7,6 @@ Spark brings it along. A host needs the Python that the environment was made of,
 import hashlib
 import shutil
 import subprocess
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -16,7 +15,13 @@ import attrs
 
 from tests.compatibility.environments import wheel
 from tests.compatibility.steps import checkout
-from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
+from tests.support.environments import (
+    BESIDE_PYSPARK,
+    Requirement,
+    cached_environment,
+    environment,
+    run,
+)
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _NEEDED: Final = [Requirement(*pair) for pair in BESIDE_PYSPARK if pair[0] != "pytest"]
@@ -48,7 +53,7 @@ class Packed:
 
 def packed(cache: Path) -> Packed:
     """The environment of this checkout, made if it is not in the cache."""
-    plain = environment("cluster", [*_NEEDED, *_ON_CONNECT, *_PACKER], cache)
+    plain = cached_environment("cluster", [*_NEEDED, *_ON_CONNECT, *_PACKER], cache)
     home = cache / "cluster" / f"packed-{_digest(sorted((ROOT / 'beamlike').rglob('*.py')))}"
     packed_files = Packed(
         home / "environment.tar.gz", home / "unpacked", plain, home / "beamlike.zip"
@@ -67,16 +72,7 @@ def _pack(packed_files: Packed, home: Path) -> None:
     wheel(packed_files.plain, source, home, home)
     # The environment that is packed: that of the cache stays without beamlike.
     full = home / "full"
-    venv.create(full, with_pip=True)
-    pip = [
-        full / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    run([*pip, *map(str, (*_NEEDED, *_ON_CONNECT))], "pip for the archive", 1200)
+    pip = [environment(full, [*_NEEDED, *_ON_CONNECT]), "-m", "pip", "install", "--quiet"]
     run([*pip, "--no-deps", source], "pip for beamlike", 300)
     packer = [packed_files.plain, "-m", "venv_pack"]
     run(

@@ -16,7 +16,7 @@ from typing import Final
 
 import attrs
 
-from tests.judges.building import NotHere
+from tests.support.environments import NotHere
 
 _SUBNET: Final = "10.213.77"
 _FIRST: Final = 10

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.judges.building import NotHere
+from tests.support.environments import NotHere
 
 _GROUPS: Final = Path("/sys/fs/cgroup")
 _PERIOD: Final = 100_000

@@ -12,8 +12,7 @@ from tests.cluster.__main__ import LATEST
 from tests.cluster.job import COLUMNS, hours
 from tests.cluster.network import Network
 from tests.cluster.trials import TRIALS
-from tests.judges.building import NotHere
-from tests.support.latest import Latest
+from tests.support.environments import NotHere
 
 
 def test_each_trial_has_held() -> None:
@@ -75,21 +74,6 @@ def test_a_command_runs_on_its_host() -> None:
     assert hosts.inside("worker1", ["spark-class", Path("/a")]) == [
         *("ip", "netns", "exec", "beamlike-7-worker1", "spark-class", "/a")
     ]
-
-
-def test_a_row_takes_the_place_of_the_one_before_it_and_the_others_stay(tmp_path: Path) -> None:
-    latest = Latest(tmp_path / "LATEST.md", "# Latest\n\n", ("trial", "result", "on"))
-    latest.path.write_text(
-        "# Latest\n\n| trial | result | on |\n|---|---|---|\n"
-        "| b | fails | 2026-01-01 |\n| a | holds | 2026-01-01 |\n| old | holds | 2026-01-01 |\n"
-    )
-
-    latest.keep("b", "holds | now", order=["a", "b"])
-
-    *head, first, second = latest.path.read_text().splitlines()
-    assert head == ["# Latest", "", "| trial | result | on |", "|---|---|---|"]
-    assert first == "| a | holds | 2026-01-01 |"
-    assert second.startswith("| b | holds / now | 20")
 
 
 def _may_have_namespaces() -> bool:

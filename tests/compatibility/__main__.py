@@ -5,8 +5,8 @@ checkout. Versions of PySpark run all tests that meet Spark; versions of Python 
 and the scenarios on Spark. Over Spark Connect, on ``local-cluster``, on a standalone master with
 two workers, and by ``spark-submit``, a script runs a streaming query and compares its panes; on the
 clusters the workers have no beamlike of their own, it is shipped to them. Spark Connect then runs
-the scenarios and the tests of the DataFrame API. ``--list`` names the settings, and what runs in
-each.
+the scenarios and the tests of the DataFrame API. The lowest versions that `setup.cfg` allows run
+tests of each kind. ``--list`` names the settings, and what runs in each.
 
 A step that fails is named, with its last lines. Exit status: 0 if all is well, 1 if something is
 wrong, or cannot be had here.
@@ -19,16 +19,17 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from tests.compatibility.bounds import constraints
 from tests.compatibility.environments import environment, install, printed_by, wheel
 from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
-from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
+from tests.compatibility.steps import LIMIT, Ended, StepFailed, checkout, ran
 from tests.support.commands import command_parser
+from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NEEDS: Final = (
@@ -36,7 +37,17 @@ NEEDS: Final = (
     *("prometheus_client", "protobuf", "pyarrow"),
 )
 """What is needed besides beamlike, and the metrics of the probe."""
-LATEST: Final = Path(__file__).with_name("LATEST.md")
+LATEST: Final = Latest(
+    Path(__file__).with_name("LATEST.md"),
+    f"""# Latest run
+
+`python -m tests.compatibility`, on {platform.system()}, each setting on its own day.
+[settings.py](settings.py) says what runs in each, and why that. The newest PySpark with
+Python 3.11 is what all tests run with.
+
+""",
+    ("setting", "Python", "PySpark", "result", "saw", "seconds", "day"),
+)
 VERSIONS: Final = "import platform, pyspark; print(platform.python_version(), pyspark.__version__)"
 
 
@@ -50,14 +61,6 @@ class Outcome:
     pyspark: str
     saw: str
     seconds: int
-    day: str
-
-    def __str__(self) -> str:
-        """A row of the table."""
-        seen = self.saw.replace("|", "/")
-        good = "ok" if self.good else "wrong"
-        cells = (self.setting.name, self.python, self.pyspark, good, seen, self.seconds, self.day)
-        return f"| {' | '.join(map(str, cells))} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{setting.name}: {'ok' if outcome.good else 'WRONG'}, {outcome.saw}", flush=True)
         outcomes.append(outcome)
         if options.write:
-            before = LATEST.read_text(encoding="utf-8") if LATEST.exists() else ""
-            LATEST.write_text(page([outcome], before), encoding="utf-8")
+            cells = (outcome.python, outcome.pyspark, "ok" if outcome.good else "wrong")
+            order = [it.name for it in SETTINGS]
+            LATEST.keep(setting.name, *cells, outcome.saw, outcome.seconds, order=order)
     return 0 if all(outcome.good for outcome in outcomes) else 1
 
 
@@ -89,7 +93,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--only", nargs="+", metavar="NAME", choices=names, help=", ".join(names))
     add("--list", action="store_true", help="name the settings and stop")
     add("--quick", action="store_true", help="few tests of each kind")
-    add("--write", action="store_true", help=f"write what was seen to {LATEST.name}, row by row")
+    add(
+        "--write",
+        action="store_true",
+        help="write what was seen to LATEST.md, row by row",
+    )
     add("--limit", type=float, default=LIMIT, metavar="SECONDS", help="of a step, %(default)g")
     add("--keep", type=Path, metavar="FOLDER", help="keep environments and logs here, and use them")
     return parser.parse_args(arguments)
@@ -114,14 +122,17 @@ def tried(setting: Setting, *, quick: bool, limit: float, keep: Path | None) -> 
             ended.append(failed.ended)
             print(f"  {failed.ended}", flush=True)
     saw = "; ".join(f"{it.step}: {it.saw}" for it in ended)
-    seconds, day = round(time.monotonic() - began), f"{datetime.now(UTC):%Y-%m-%d}"
-    good = all(it.good for it in ended)
-    return Outcome(setting, good, python, pyspark, f"{'few: ' * quick}{saw}", seconds, day)
+    seconds, good = round(time.monotonic() - began), all(it.good for it in ended)
+    return Outcome(setting, good, python, pyspark, f"{'few: ' * quick}{saw}", seconds)
 
 
 def prepared(setting: Setting, home: Path, source: Path) -> Path:
     """The interpreter of an environment that has what the setting needs."""
     python = environment(home / "env", setting.python, home)
+    if setting.at_bounds:
+        install(python, *constraints(), logs=home)
+        install(python, "--no-deps", "--editable", source, logs=home)
+        return python
     wanted = [setting.pyspark, *setting.extras]
     if any(it == Probe("submit") for it in setting.does):
         # As on a cluster: what beamlike needs is there, and beamlike is not.
@@ -162,26 +173,6 @@ def done(
         install(workers, *NEEDS, logs=home)
     command = [python, probe, what.kind, workers, *arguments]
     return ran(what.what, command, log=log, folder=home, limit=limit)
-
-
-def page(outcomes: Sequence[Outcome], before: str) -> str:
-    """What was seen, to be kept: these rows, those of other settings as they were, the notes."""
-    rows = rows_of(before) | {outcome.setting.name: str(outcome) for outcome in outcomes}
-    lines = [
-        "# Latest run",
-        "",
-        f"`python -m tests.compatibility`, on {platform.system()}, each setting on its own day.",
-        "[settings.py](settings.py) says what runs in each, and why that. The newest PySpark with",
-        "Python 3.11 is what all tests run with.",
-        "",
-        "| setting | Python | PySpark | | saw | seconds | day |",
-        "|---|---|---|---|---|---|---|",
-        *(rows[it.name] for it in SETTINGS if it.name in rows),
-        "",
-    ]
-    if notes := after_table(before):
-        lines += [notes, ""]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,9 @@
 """A fresh environment of some version of Python, and what pip puts into it."""
 
-import os
-import platform
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.compatibility.steps import Ended, StepFailed, ran
+from tests.support.environments import interpreter
 
 
 def environment(home: Path, version: str, logs: Path) -> Path:
@@ -21,26 +17,6 @@ def environment(home: Path, version: str, logs: Path) -> Path:
         raise StepFailed(Ended("environment", False, saw, (), 0))
     _done(ran("environment", [found, "-m", "venv", home], log=logs / f"{home.name}-venv.log"))
     return python
-
-
-def interpreter(version: str) -> str | None:
-    """A Python of this version: this one, one on PATH, or one of pyenv's or uv's."""
-    if platform.python_version().startswith(f"{version}."):
-        return sys.executable
-    candidates = [shutil.which(f"python{version}")]
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates += [str(path / "bin" / "python") for path in sorted(pyenv.glob(f"{version}.*"))]
-    if (uv := shutil.which("uv")) is not None:
-        asked = subprocess.run(
-            [uv, "python", "find", version], capture_output=True, text=True, check=False
-        )
-        candidates.append(asked.stdout.strip())
-    for candidate in filter(None, candidates):
-        command = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.stdout.strip() == version:
-            return candidate
-    return None
 
 
 def install(python: Path, *wanted: str | Path, logs: Path) -> None:

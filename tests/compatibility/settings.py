@@ -42,6 +42,8 @@ class Setting:
         pyspark: What pip is asked for.
         does: What runs there, in this order.
         extras: What else pip is asked for.
+        at_bounds: Whether all that `setup.cfg` needs has its lowest version: a bound that nobody
+            tries is a guess.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Setting:
     pyspark: str
     does: Sequence[Suite | Probe]
     extras: Sequence[str] = ()
+    at_bounds: bool = False
 
     @property
     def tests(self) -> bool:
@@ -79,6 +82,20 @@ PLAIN: Final = Suite(
 )
 SCENARIOS: Final = Suite("scenarios on Spark", ("-m", "spark", *_SCENARIOS))
 
+AT_BOUNDS: Final = (
+    Suite(
+        "without Spark",
+        (
+            *(*_TWO, "-m", "not spark and not browser"),
+            *("tests/model", "tests/machine", "tests/laws", "tests/hosts", "tests/fuzz"),
+        ),
+    ),
+    Suite(
+        "on Spark",
+        ("-m", "spark", "tests/api/test_windowed_batch.py", "tests/api/test_far_future.py"),
+    ),
+)
+
 CANNOT_CONNECT: Final[Mapping[str, str]] = {}
 """Tests that cannot hold over Spark Connect, and why."""
 OVER_CONNECT: Final = Suite(
@@ -103,4 +120,5 @@ SETTINGS: Final = (
     Setting("local-cluster", "3.11", NEWEST, (Probe("local-cluster"),)),
     Setting("standalone", "3.11", NEWEST, (Probe("standalone"),)),
     Setting("submit", "3.11", NEWEST, (Probe("submit"),)),
+    Setting("lower-bounds", "3.11", "the lowest versions", AT_BOUNDS, at_bounds=True),
 )

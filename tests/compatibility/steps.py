@@ -137,25 +137,3 @@ def checkout(root: Path, to: Path) -> Path:
     shutil.rmtree(to, ignore_errors=True)
     ignored = shutil.ignore_patterns(*_NOT_COPIED)
     return Path(shutil.copytree(root, to, symlinks=True, ignore=ignored))
-
-
-def rows_of(page: str) -> dict[str, str]:
-    """The rows of the first table of a page, by what stands in their first column."""
-    lines = page.splitlines()
-    start = next((index for index, line in enumerate(lines) if line.startswith("|---")), len(lines))
-    rows: dict[str, str] = {}
-    for line in lines[start + 1 :]:
-        if not line.startswith("| "):
-            break
-        rows[line.split("|")[1].strip()] = line
-    return rows
-
-
-def after_table(page: str) -> str:
-    """What stands behind the first table of a page. Somebody has written it, and it stays."""
-    lines = page.splitlines()
-    start = next((index for index, line in enumerate(lines) if line.startswith("|---")), len(lines))
-    rest = start + 1
-    while rest < len(lines) and lines[rest].startswith("|"):
-        rest += 1
-    return "\n".join(lines[rest:]).strip()

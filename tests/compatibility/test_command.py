@@ -1,25 +1,23 @@
 """The command that tries versions and clusters, as far as it can be tried without them."""
 
+import re
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from tests.compatibility import __main__ as command
-from tests.compatibility.__main__ import Outcome, main, page
-from tests.compatibility.environments import interpreter
+from tests.compatibility.__main__ import LATEST, main
+from tests.compatibility.bounds import constraints
 from tests.compatibility.probe import zipped
 from tests.compatibility.settings import CANNOT_CONNECT, SETTINGS, Setting, Suite
 from tests.compatibility.steps import Ended, StepFailed
+from tests.support.environments import interpreter
+from tests.support.latest import Latest
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = ["| setting | Python | PySpark | | saw | seconds | day |", "|---|---|---|---|---|---|---|"]
-
-
-def outcome(name: str, saw: str) -> Outcome:
-    (setting,) = (it for it in SETTINGS if it.name == name)
-    return Outcome(setting, True, "3.11.7", "4.1.4", saw, 90, "2026-02-03")
 
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +31,7 @@ def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         "local-cluster",
         "standalone",
         "submit",
+        "lower-bounds",
     ]
 
 
@@ -51,38 +50,35 @@ def test_the_settings_name_tests_that_are_there() -> None:
         assert f"def {rest.partition('[')[0]}(" in (ROOT / file).read_text(), test
 
 
+def test_whatever_is_needed_has_a_lower_bound() -> None:
+    pinned = dict(line.split("==") for line in constraints())
+
+    assert {"attrs", "cloudpickle", "numpy", "pandas", "protobuf", "pyarrow"} <= pinned.keys()
+    assert {"pyspark", "resvg-py", "rich", "datasketches", "hypothesis"} <= pinned.keys()
+    assert all(re.fullmatch(r"\d+(\.\d+)*", version) for version in pinned.values())
+
+
 def test_this_python_is_found_and_one_that_there_is_not_is_not() -> None:
     major, minor = sys.version_info[:2]
     assert interpreter(f"{major}.{minor}") == sys.executable
     assert interpreter("2.99") is None
 
 
-def test_what_was_seen_is_kept_as_a_table() -> None:
-    assert page([outcome("pyspark-4.1", "7 passed | 1 deselected")], "").splitlines()[6:] == [
-        *HEAD,
-        "| pyspark-4.1 | 3.11.7 | 4.1.4 | ok | 7 passed / 1 deselected | 90 | 2026-02-03 |",
-    ]
+def test_a_row_takes_the_place_of_the_one_before_it_and_others_and_the_notes_stay(tmp_path: Path):
+    latest = Latest(tmp_path / "LATEST.md", "# Latest\n\n", ("trial", "result", "on"))
+    notes = "\nA note that somebody wrote.\n\n| of | its own |\n|---|---|\n| a | table |\n"
+    latest.path.write_text(
+        "# Latest\n\n| trial | result | on |\n|---|---|---|\n| b | fails | 2026-01-01 |\n"
+        f"| a | holds | 2026-01-01 |\n| old | holds | 2026-01-01 |\n{notes}"
+    )
 
+    latest.keep("b", "holds | now", order=["a", "b"])
 
-def test_the_rows_of_other_settings_and_the_notes_stay_as_they_are() -> None:
-    before = page([outcome("connect", "old"), outcome("submit", "as it was")], "")
-    before += "\nA note that somebody wrote.\n\n| of | its own |\n|---|---|\n| a | table |\n"
-
-    after = page([outcome("connect", "new"), outcome("pyspark-4.2", "first")], before)
-
-    assert after.splitlines()[6:] == [
-        *HEAD,
-        "| pyspark-4.2 | 3.11.7 | 4.1.4 | ok | first | 90 | 2026-02-03 |",
-        "| connect | 3.11.7 | 4.1.4 | ok | new | 90 | 2026-02-03 |",
-        "| submit | 3.11.7 | 4.1.4 | ok | as it was | 90 | 2026-02-03 |",
-        "",
-        "A note that somebody wrote.",
-        "",
-        "| of | its own |",
-        "|---|---|",
-        "| a | table |",
-    ]
-    assert page([], after) == after
+    *head, first, second = latest.path.read_text().removesuffix(notes).splitlines()
+    assert latest.path.read_text().endswith(notes)
+    assert head == ["# Latest", "", "| trial | result | on |", "|---|---|---|"]
+    assert first == "| a | holds | 2026-01-01 |"
+    assert second.startswith("| b | holds / now | 20")
 
 
 def test_a_setting_that_cannot_be_had_says_so_and_the_next_one_is_tried(
@@ -98,7 +94,7 @@ def test_a_setting_that_cannot_be_had_says_so_and_the_next_one_is_tried(
     monkeypatch.setattr(command, "done", lambda *_: Ended("probe submit", True, "2 panes", (), 9))
     monkeypatch.setattr(command, "printed_by", lambda *_: "3.11.7 4.3.0")
     monkeypatch.setattr(command, "checkout", lambda root, to: to)
-    monkeypatch.setattr(command, "LATEST", tmp_path / "LATEST.md")
+    monkeypatch.setattr(command, "LATEST", evolve(LATEST, path=tmp_path / "LATEST.md"))
 
     assert main(["--only", "standalone", "submit", "--write"]) == 1
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import attrs
 
-from tests.judges.building import (
+from tests.support.environments import (
     BESIDE_PYSPARK,
     NotHere,
     Requirement,
     cache_folder,
-    environment,
+    cached_environment,
     has_environment,
 )
 
@@ -77,7 +77,7 @@ def _kafka(python: Path | None, home: Path) -> Iterator[AtHand]:
         class_path("kafka-broker", KAFKA, cache),
         class_path("kafka-connector", CONNECTOR, cache),
     )
-    chosen = python or environment("kafka", needed, cache)
+    chosen = python or cached_environment("kafka", needed, cache)
     folder = home / "broker"
     folder.mkdir(parents=True, exist_ok=True)
     with broker(jars, folder) as server:

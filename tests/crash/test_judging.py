@@ -13,6 +13,8 @@ from typing import Any
 import attrs
 import pytest
 
+from tests.crash import feed, full_disk, judging, noted, played, report, rules, works
+
 SECOND = 1_000
 NOON = 1_600_000_000_000
 """The clock at the first micro-batch (ms)."""
@@ -26,10 +28,10 @@ class Run:
     A file comes in every third micro-batch, and the clock moves on by a second in each.
     """
 
-    def __init__(self, crash: Any, home: Path) -> None:
-        self.crash, self.home, self.feed = crash, home, home / "feed"
-        self.work = crash.works.WORKS["clock-beam"]
-        crash.feed.write_feed(self.feed, 6, seed=1)
+    def __init__(self, home: Path) -> None:
+        self.home, self.feed = home, home / "feed"
+        self.work = works.WORKS["clock-beam"]
+        feed.write_feed(self.feed, 6, seed=1)
         checkpoint = home / self.work.name / self.work.checkpoint
         for folder in ("offsets", "commits"):
             (checkpoint / folder).mkdir(parents=True)
@@ -39,10 +41,10 @@ class Run:
             lines = ["v1", json.dumps(clocks), file, json.dumps({"tick": index})]
             (checkpoint / "offsets" / str(index)).write_text("\n".join(lines))
             (checkpoint / "commits" / str(index)).touch()
-        self.notes = crash.noted.noted(checkpoint)
-        seen = crash.noted.seen_by_rows(self.feed, self.notes)
-        played: Rows = crash.played.played(self.feed, self.work.windowing, seen, begins=False)
-        self.rows = {at: [it for it in of if "dropped" not in it] for at, of in played.items()}
+        self.notes = noted.noted(checkpoint)
+        seen = noted.seen_by_rows(self.feed, self.notes)
+        rows: Rows = played.played(self.feed, self.work.windowing, seen, begins=False)
+        self.rows = {at: [it for it in of if "dropped" not in it] for at, of in rows.items()}
 
     def wrong(self) -> list[str]:
         out = self.home / self.work.name / "out"
@@ -50,13 +52,13 @@ class Run:
         for number, rows in self.rows.items():
             lines = "".join(f"{json.dumps(row)}\n" for row in rows)
             (out / f"{number:06}.lines").write_text(lines, "utf-8")
-        found: list[str] = self.crash.judging.wrong(self.work, self.home, self.feed, self.home)
+        found: list[str] = judging.wrong(self.work, self.home, self.feed, self.home)
         return found
 
 
 @pytest.fixture
-def run(crash: Any, tmp_path: Path) -> Run:
-    return Run(crash, tmp_path)
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
 
 
 def test_notes_say_which_files_came_and_what_the_clock_said(run: Run) -> None:
@@ -125,24 +127,24 @@ def test_what_does_not_follow_from_them_is_named(
 
 
 @pytest.mark.parametrize("name", ["clock", "intervals"])
-def test_what_a_window_holds_does_not_follow_from_the_clock(name: str, crash: Any, tmp_path: Path):
-    feed = tmp_path / "feed"
-    crash.feed.write_feed(feed, 9, seed=1)
-    windowing = crash.works.WORKS[name].windowing
-    still = crash.noted.still_notes(feed)
+def test_what_a_window_holds_does_not_follow_from_the_clock(name: str, tmp_path: Path):
+    lines = tmp_path / "feed"
+    feed.write_feed(lines, 9, seed=1)
+    windowing = works.WORKS[name].windowing
+    still = noted.still_notes(lines)
     moving = [attrs.evolve(it, clock=NOON + it.number * SECOND) for it in still]
     rows = [
-        [row for of in crash.played.played(feed, windowing, it, begins=True).values() for row in of]
+        [row for of in played.played(lines, windowing, it, begins=True).values() for row in of]
         for it in (still, moving)
     ]
-    contents = [crash.rules.content(row, merging=name == "intervals") for row in rows]
+    contents = [rules.content(row, merging=name == "intervals") for row in rows]
 
     assert len(rows[0]) < len(rows[1])
     assert contents[0] == contents[1]
 
 
 def test_somebody_else_takes_what_is_given_back_and_leaves_with_it(
-    crash: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     space, taken = 10 * 4096, threading.Event()
 
@@ -155,8 +157,8 @@ def test_somebody_else_takes_what_is_given_back_and_leaves_with_it(
         return len(block)
 
     # Others in this process go on writing.
-    monkeypatch.setattr(crash.full_disk, "os", SimpleNamespace(**vars(os) | {"write": write}))
-    with crash.full_disk.SomebodyElse(tmp_path):
+    monkeypatch.setattr(full_disk, "os", SimpleNamespace(**vars(os) | {"write": write}))
+    with full_disk.SomebodyElse(tmp_path):
         assert space == 0
         taken.clear()
         space = 4096
@@ -167,13 +169,11 @@ def test_somebody_else_takes_what_is_given_back_and_leaves_with_it(
 
 
 @pytest.mark.parametrize(("full_disks", "is_said"), [(2, True), (0, False)])
-def test_where_nothing_can_be_mounted_the_report_says_so(
-    full_disks: int, is_said: bool, crash: Any
-) -> None:
+def test_where_nothing_can_be_mounted_the_report_says_so(full_disks: int, is_said: bool) -> None:
     options = argparse.Namespace(
         kills=1, per_run=None, seed=0, files=1, no_faults=False, full_disks=full_disks
     )
-    result = crash.report.Result(options, ["clock"], [], None, [], ["kafka is left out: no"], 1.0)
-    report = result.markdown()
+    result = report.Result(options, ["clock"], [], None, [], ["kafka is left out: no"], 1.0)
+    page = result.markdown()
 
-    assert ("No file system could be mounted here, so that none was full." in report) is is_said
+    assert ("No file system could be mounted here, so that none was full." in page) is is_said

@@ -21,30 +21,27 @@ Exit status: 0 if every law holds, 1 if not.
 import contextlib
 import math
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from textwrap import indent
 
 from beamlike.errors import TestStreamError
 from beamlike.testing.scenarios.writing import scenario_text
 from beamlike.testing.streams.as_code import as_test_stream
-from tests.differential.kept import CHUNK, Checked, Chunk, Search, parser_of
 from tests.support.differential import (
     EITHER_MACHINE,
     KEYS,
     LAWS,
     ON_LOCAL,
     ON_SPARK,
-    Broken,
-    broken_laws,
+    Case,
     broken_on_spark,
-    broken_streams,
     case_of,
-    differences,
     streams_of,
 )
 from tests.support.generated.shrinking import smallest, transcript_of
+from tests.support.laws import Broken
+from tests.support.search import CHUNK, Chunk, Search, chunks_of, random_parser
 
 PASSES = 25
 """Passes of many keys in a progress report: about as long as a chunk."""
@@ -55,7 +52,7 @@ PARTS = ("local", "laws", "streams")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parser = parser_of("tests.differential", __doc__, "scenarios")
+    parser = random_parser("tests.differential", __doc__, "scenarios")
     parser.add_argument(
         "--streams",
         type=int,
@@ -71,61 +68,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chunks = [
         chunk
         for part in args.parts
-        for chunk in _chunks(part, args.seed, passes if part == "streams" else numbers)
+        for chunk in (
+            chunks_of(part, args.seed, passes, PASSES)
+            if part == "streams"
+            else chunks_of(part, args.seed, numbers, CHUNK)
+        )
     ]
-    return Search("tests.differential", "scenarios", (*LAWS, ON_SPARK), _check, _show).run(
+    search = Search("tests.differential", "scenarios", (*LAWS, ON_SPARK), _check, _show)
+    return search.run(
         args,
         chunks,
         lambda part, spark: broken_on_spark([case_of(args.seed, it) for it in part], spark),
     )
 
 
-Found = tuple[Checked, list[Broken]]
-"""What was checked of a chunk, and what breaks a law."""
-
-
-def _chunks(part: str, seed: int, numbers: range) -> Iterator[Chunk]:
-    each = PASSES if part == "streams" else CHUNK
-    for index in range(0, len(numbers), each):
-        yield Chunk(part, seed, numbers[index : index + each])
-
-
-def _check(chunk: Chunk) -> Found:
-    started = time.monotonic()
-    scenarios, broken, applied = _CHECKS[chunk.part](chunk)
-    took = round(time.monotonic() - started, 3)
-    return Checked(str(chunk), scenarios, dict(applied), took), broken
-
-
-def _check_local(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
-    broken = []
+def _check(chunk: Chunk, applied: Counter[str]) -> tuple[int, list[Broken[Case]]]:
+    broken: list[Broken[Case]] = []
     for number in chunk.numbers:
-        case = case_of(chunk.seed, number, thorough=True)
-        if found := differences(case, ON_LOCAL):
-            broken.append(Broken(case, ON_LOCAL, tuple(found)))
-    count = len(chunk.numbers)
-    return count, broken, Counter({ON_LOCAL: count})
+        match chunk.part:
+            case "local":
+                case = case_of(chunk.seed, number, thorough=True)
+                broken += LAWS.broken(case, applied, [ON_LOCAL])
+            case "laws":
+                # On local these scenarios are counted in a part of their own.
+                laws = [law for law in LAWS if law != ON_LOCAL]
+                broken += LAWS.broken(case_of(chunk.seed, number), applied, laws)
+            case "streams":
+                broken += LAWS.broken(streams_of(chunk.seed, number), applied, [EITHER_MACHINE])
+    if chunk.part != "streams":
+        return len(chunk.numbers), broken
+    applied[EITHER_MACHINE] *= KEYS
+    return KEYS * len(chunk.numbers), broken
 
 
-def _check_laws(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
-    applied: Counter[str] = Counter()
-    cases = (case_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [broken_law for case in cases for broken_law in broken_laws(case, applied)]
-    del applied[ON_LOCAL]  # these scenarios are counted in a part of their own
-    return len(chunk.numbers), broken, applied
-
-
-def _check_streams(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
-    cases = (streams_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [broken_stream for case in cases for broken_stream in broken_streams(case)]
-    count = KEYS * len(chunk.numbers)
-    return count, broken, Counter({EITHER_MACHINE: count})
-
-
-_CHECKS = {"local": _check_local, "laws": _check_laws, "streams": _check_streams}
-
-
-def _show(found: Broken) -> None:
+def _show(found: Broken[Case]) -> None:
     broken = smallest(found)
     seed, name = broken.case.name.split(":")
     number, *streams = name.split()

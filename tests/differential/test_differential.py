@@ -26,6 +26,7 @@ from tests.support.generated.scenarios import AGGREGATIONS
 from tests.support.generated.shrinking import smallest
 from tests.support.generated.strategies import TRIGGERS
 from tests.support.generated.streams import features_of
+from tests.support.laws import Broken
 from tests.support.machines.either import any_setting_of_shards
 from tests.support.machines.rows_of_plans import PARTS
 
@@ -40,7 +41,7 @@ def test_every_law_holds_of_every_scenario() -> None:
     broken = [
         (broken_law.case.name, broken_law.law, broken_law.differences)
         for number in range(SCENARIOS)
-        for broken_law in differential.broken_laws(differential.case_of(SEED, number), applied)
+        for broken_law in differential.LAWS.broken(differential.case_of(SEED, number), applied)
     ]
 
     assert broken == []
@@ -60,10 +61,15 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
     broken = [
         (broken_stream.case.name, broken_stream.differences)
         for number in range(first, first + PASSES)
-        for broken_stream in differential.broken_streams(differential.streams_of(SEED, number))
+        for broken_stream in broken_streams(number)
     ]
 
     assert broken == []
+
+
+def broken_streams(number: int) -> list[Broken[differential.Case]]:
+    case = differential.streams_of(SEED, number)
+    return differential.LAWS.broken(case, names=[differential.EITHER_MACHINE])
 
 
 @pytest.mark.nightly
@@ -183,12 +189,9 @@ def test_a_number_is_a_scenario() -> None:
 SHARD = "the Spark shard emits what memory does"
 
 
-def first_broken(law: str) -> differential.Broken:
-    for number in range(500):
-        case = differential.case_of(SEED, number)
-        if found := differential.differences(case, law):
-            return differential.Broken(case, law, tuple(found))
-    raise AssertionError(f"nothing breaks the law: {law}")
+def first_broken(law: str) -> Broken[differential.Case]:
+    cases = (differential.case_of(SEED, number) for number in range(500))
+    return differential.LAWS.first_broken(law, cases)
 
 
 def test_a_shard_that_forgets_holds_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,11 +234,9 @@ def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatc
     assert set(moves) <= {AdvanceClock, AdvanceWatermark}
 
 
-def first_broken_streams() -> differential.Broken:
-    for number in range(50):
-        for broken in differential.broken_streams(differential.streams_of(SEED, number)):
-            return broken
-    raise AssertionError("nothing breaks the law")
+def first_broken_streams() -> Broken[differential.Case]:
+    cases = (differential.streams_of(SEED, number) for number in range(50))
+    return differential.LAWS.first_broken(differential.EITHER_MACHINE, cases)
 
 
 def test_a_columnar_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

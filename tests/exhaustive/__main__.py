@@ -10,106 +10,77 @@ streams of a smaller bound.
 ``wide`` has up to four events over all values around each boundary, ``deep`` five and six events
 over few of them, ``laws`` up to three.
 
-Streams are of one key. Those of two keys are a law: the elements of each stream are dealt to two
-keys in every way. Not here, because Beam has no rules for it: late checks other than the usual
-one, triggers that Beam does not have, sessions with bounds, with gaps of their own or that touch,
-and calendar windows, which are fixed windows of other sizes. Of a dropped element the session that
-it nearly joined is not compared.
+Streams are of one key; many of them are keys of one shard. Not here, because Beam has no rules for
+it: late checks other than the usual one, triggers that Beam does not have, sessions with bounds,
+with gaps of their own or that touch, and calendar windows, which are fixed windows of other sizes.
+Of a dropped element the session that it nearly joined is not compared.
 
-The search goes on where it was: a file keeps which pieces are done, and begins anew once the
-sources have changed. Exit status: 0 if nothing differs so far, 1 if something does.
+The search goes on where it was: a file keeps which strategies are done in each part. It begins anew
+once the sources have changed, or the file is gone. Exit status: 0 if nothing differs so far, 1 if
+something does.
 """
 
-import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import islice
-from multiprocessing import get_context
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from tests.exhaustive.progress import Done, Piece, Progress
-from tests.exhaustive.report import report
-from tests.exhaustive.work import BOUNDS, do, pieces
-from tests.support.commands import command_parser
+from tests.exhaustive.engines import ENGINES
+from tests.exhaustive.laws import LAWS
+from tests.exhaustive.search import Difference
+from tests.exhaustive.strategies import STRATEGIES
+from tests.exhaustive.work import BOUNDS, check, chunks, streams_in_all
+from tests.support.differential import LAWS as RANDOM_LAWS
+from tests.support.differential import Case
+from tests.support.generated.shrinking import smallest
+from tests.support.laws import Broken
+from tests.support.search import Search, search_parser
 
-ENOUGH = 5
-"""After so many pieces that differ nothing new is to be learnt from more."""
+DECIDING: Final = (
+    *("beamlike/machine", "beamlike/model", "beamlike/runtime"),
+    *("tests/support/differential.py", "tests/support/machines"),
+    *(
+        f"tests/exhaustive/{name}.py"
+        for name in (
+            *("events", "history", "triggers", "rules", "scripts", "engines", "shards"),
+            *("streams", "strategies", "search", "laws"),
+        )
+    ),
+)
+"""What a result is a result of. After a change of these nothing counts as done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    args = _parser().parse_args(arguments)
-    bounds = tuple(args.bounds)
-    progress = Progress.at(args.progress, fresh=args.fresh)
-    known = progress.done()
-    todo = [piece for piece in pieces(bounds) if str(piece) not in known]
-    todo = todo if args.pieces is None else todo[: args.pieces]
-    until = None if args.minutes is None else time.monotonic() + 60 * args.minutes
-    bad: list[Done] = []
-    for number, result in enumerate(results(todo, args.jobs, until), 1):
-        progress.add(result)
-        if result.differences:
-            bad.append(result)
-            print("\n".join(result.differences), flush=True)
-        if number % 100 == 0:
-            print(f"{number} of {len(todo)} pieces", file=sys.stderr, flush=True)
-        if len(bad) >= ENOUGH:
-            break
-    text = report(progress.done(), bounds, bad)
-    print(text)
-    if args.report is not None:
-        args.report.write_text(text, encoding="utf-8")
-    return int(bool(bad))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = command_parser("tests.exhaustive", __doc__)
-    parser.add_argument(
-        "--progress",
-        type=Path,
-        default=Path(tempfile.gettempdir()) / "beamlike-exhaustive.jsonl",
-        metavar="FILE",
-        help="what is done already (default %(default)s)",
-    )
-    parser.add_argument("--fresh", action="store_true", help="begin anew")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the work")
-    parser.add_argument("--minutes", type=float, metavar="M", help="stop after so long")
-    parser.add_argument("--pieces", type=int, metavar="N", help="do at most so many pieces")
+    parser = search_parser("tests.exhaustive", __doc__)
+    parser.set_defaults(progress=Path(tempfile.gettempdir()) / "beamlike-exhaustive.jsonl")
     parser.add_argument(
         "--bounds", nargs="+", choices=BOUNDS, default=BOUNDS, help="which parts (default all)"
     )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write the result there, such as LATEST.md"
+    args = parser.parse_args(arguments)
+    note = (
+        f"{len(STRATEGIES)} strategies, {streams_in_all(args.bounds):,} streams of one key. "
+        "Where not all were compared, the same command goes on."
     )
-    return parser
+    search = Search(
+        *("tests.exhaustive", "streams", (*ENGINES, *LAWS, *RANDOM_LAWS), check, _show),
+        sources=DECIDING,
+        note=note,
+    )
+    return search.run(args, chunks(args.bounds))
 
 
-def results(todo: Sequence[Piece], jobs: int, until: float | None) -> Iterator[Done]:
-    """What comes of the pieces, until the time is up."""
-
-    def in_time() -> bool:
-        return until is None or time.monotonic() < until
-
-    waiting = iter(todo)
-    if jobs <= 1:
-        while in_time():
-            for piece in islice(waiting, 1):
-                yield do(piece)
-                break
-            else:
-                return
+def _show(found: Difference | Broken[Case]) -> None:
+    if isinstance(found, Difference):
+        print(found)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running: set[Future[Done]] = {pool.submit(do, one) for one in islice(waiting, 2 * jobs)}
-        while running:
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            if in_time():
-                running |= {pool.submit(do, one) for one in islice(waiting, len(ended))}
-            yield from (one.result() for one in ended)
+    least = smallest(found)
+    print(least.case.strategy, least.law, *least.differences[:10], *least.case.script, sep="\n  ")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # By its own name: processes that share the work look there for what they are to call.
+    from tests.exhaustive.__main__ import main as command
+
+    sys.exit(command())

@@ -6,7 +6,6 @@ one more, add it to `ENGINES`. A function that plays a whole script joins with a
 own, which is cheaper.
 """
 
-import pickle
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, Self
 
@@ -170,11 +169,6 @@ class _Stepped:
 def reference(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Walk:
     """The reference machine, one key at a time."""
     return _Stepped(Grouping(strategy, combine or Sum()), lambda state: state)
-
-
-def restarting(strategy: WindowingStrategy) -> Walk:
-    """The reference machine, whose state is saved and loaded before each step."""
-    return _Stepped(Grouping(strategy, Sum()), lambda state: pickle.loads(pickle.dumps(state)))
 
 
 # -- all of them -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ What changes nothing is left out:
 * Before the first element at most one move of each clock, the watermark first: a key that no
   element came for yet remembers nothing.
 * The clock moves only where a trigger waits for it, and the end always follows, see `events.END`.
-* Streams of several keys: a key does not see another one. A law of its own holds that, see `laws`.
+* Streams of several keys: a key does not see another one. Many streams are keys of one shard.
 """
 
 from collections.abc import Iterator, Sequence

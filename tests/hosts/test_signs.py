@@ -33,6 +33,24 @@ def counts(stream: bl.Stream, home: Path) -> list[Any]:
 
 
 @pytest.mark.spark
+def test_a_hot_key_is_the_largest_window_of_its_state(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [
+        {"user": "bot" if number % 4 else f"u{number}", "at": "2024-05-01T12:00:00Z"}
+        for number in range(400)
+    ]
+    write(tmp_path / "in", [lines])
+    files = spark.readStream.schema("user string, at timestamp").json(str(tmp_path / "in"))
+    rows = bl.stream(files, timestamp="at", watermark="1 hour").window(bl.FixedWindows("1 hour"))
+
+    counts(rows.group("user", {"n": bl.count()}, name="n", shards=2), tmp_path)
+
+    windows = bl.open_state(spark, str(tmp_path / "checkpoint")).windows.to_pylist()
+    elements = sorted(((window["new_elements"], window["key"]) for window in windows), reverse=True)
+    assert elements[0] == (300, "bot")
+    assert {count for count, _ in elements[1:]} == {1}
+
+
+@pytest.mark.spark
 def test_a_partition_that_hangs_holds_the_watermark_while_windows_pile_up(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -62,21 +80,3 @@ def test_a_partition_that_hangs_holds_the_watermark_while_windows_pile_up(
     ]
     (held_by,) = inputs_of(bl.open_state(spark, str(tmp_path / "checkpoint")).stage("n"))
     assert "2 parts, the last '1' at 2024-05-01 12:01:00" in held_by
-
-
-@pytest.mark.spark
-def test_a_hot_key_is_the_largest_window_of_its_state(spark: SparkSession, tmp_path: Path) -> None:
-    lines = [
-        {"user": "bot" if number % 4 else f"u{number}", "at": "2024-05-01T12:00:00Z"}
-        for number in range(400)
-    ]
-    write(tmp_path / "in", [lines])
-    files = spark.readStream.schema("user string, at timestamp").json(str(tmp_path / "in"))
-    rows = bl.stream(files, timestamp="at", watermark="1 hour").window(bl.FixedWindows("1 hour"))
-
-    counts(rows.group("user", {"n": bl.count()}, name="n", shards=2), tmp_path)
-
-    windows = bl.open_state(spark, str(tmp_path / "checkpoint")).windows.to_pylist()
-    elements = sorted(((window["new_elements"], window["key"]) for window in windows), reverse=True)
-    assert elements[0] == (300, "bot")
-    assert {count for count, _ in elements[1:]} == {1}

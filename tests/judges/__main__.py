@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.judges.building import NotHere, cache_folder
 from tests.judges.engines import ENGINES
 from tests.judges.judging import Outcome, judge_engine
 from tests.judges.page import keep, write_page
 from tests.support.commands import command_parser
+from tests.support.environments import NotHere, cache_folder
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "pages" / "engines.md"

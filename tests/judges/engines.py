@@ -7,7 +7,8 @@ from typing import Final
 
 import attrs
 
-from tests.judges.building import Requirement, class_path, environment, run
+from tests.judges.building import class_path
+from tests.support.environments import Requirement, cached_environment, run
 
 _HERE: Final = Path(__file__).parent
 
@@ -75,7 +76,7 @@ class PythonEngine(Engine):
     def command(self, cache: Path) -> list[str | Path]:
         python: str | Path = sys.executable
         if self.needed:
-            python = environment(self.name, self.needed, cache)
+            python = cached_environment(self.name, self.needed, cache)
         return [python, _HERE / self.folder / "adapter.py"]
 
 

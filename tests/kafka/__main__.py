@@ -13,9 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.judges.building import BESIDE_PYSPARK, NotHere, Requirement, cache_folder, environment
 from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
 from tests.support.commands import command_parser
+from tests.support.environments import (
+    BESIDE_PYSPARK,
+    NotHere,
+    Requirement,
+    cache_folder,
+    cached_environment,
+)
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -74,7 +80,7 @@ def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:
         class_path("kafka-connector", CONNECTOR, cache),
     )
     needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *BESIDE_PYSPARK)]
-    python = python or environment("kafka", needed, cache)
+    python = python or cached_environment("kafka", needed, cache)
     with (
         tempfile.TemporaryDirectory(prefix="beamlike-kafka-") as home,
         broker(kafka, Path(home)) as servers,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.judges.building import NotHere, run
+from tests.support.environments import NotHere, run
 from tests.support.listening import DoesNotListen, free_port, listening
 
 KAFKA: Final = (("org.apache.kafka", "kafka_2.13", "4.4.0", True),)

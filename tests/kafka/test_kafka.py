@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.building import NotHere, cache_folder
 from tests.kafka.__main__ import LATEST, TRIALS, play
 from tests.kafka.broker import KAFKA, class_path
+from tests.support.environments import NotHere, cache_folder
 
 
 def test_each_trial_has_been_run_and_held() -> None:

@@ -6,31 +6,31 @@ that is left out with ``--only`` keeps its row in ``LATEST.md``.
 """
 
 import os
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from tests.support.commands import command_parser
+from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LATEST: Final = Path(__file__).with_name("LATEST.md")
 _KILLED: Final = "tests/landing/test_kills.py::test_each_batch_lands_once"
 _JOB: Final = "tests/landing/test_web_server.py::test_on_spark_too"
-_HEADING: Final = """# The latest long run
+LATEST: Final = Latest(
+    Path(__file__).with_name("LATEST.md"),
+    """# The latest long run
 
 `python -m tests.landing`: each trial with what came of it. Killed means SIGKILL to the process that
 writes, and what it started; the job is killed twice in each of its two queries.
 
-| trial | size | result | seconds | on |
-|---|---|---|---|---|
-"""
+""",
+    ("trial", "size", "result", "seconds", "on"),
+)
 
 
 @attrs.frozen
@@ -67,15 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         trial = TRIALS[name]
         size, begun = sizes[trial.what], time.monotonic()
         good = _passes(trial, size)
-        seconds = f"{time.monotonic() - begun:.0f}"
+        seconds = round(time.monotonic() - begun)
         result = "every row and dead letter as expected" if good else "failed"
-        today = f"{datetime.now(UTC):%Y-%m-%d}"
-        # Another run may have written meanwhile.
-        rows = _rows(LATEST.read_text(encoding="utf-8") if LATEST.exists() else "")
-        rows[name] = f"| {name} | {size:,} {trial.what} | {result} | {seconds} | {today} |"
-        print(rows[name], flush=True)
-        table = "".join(f"{rows[it]}\n" for it in TRIALS if it in rows)
-        LATEST.write_text(_HEADING + table, encoding="utf-8")
+        print(f"{name}: {size:,} {trial.what}, {result}, {seconds} s", flush=True)
+        LATEST.keep(name, f"{size:,} {trial.what}", result, seconds, order=[*TRIALS])
         failed += [] if good else [name]
     return 1 if failed else 0
 
@@ -84,12 +79,6 @@ def _passes(trial: Trial, size: int) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "--nightly", trial.test]
     environment = os.environ | {trial.variable: str(size)}
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
-
-
-def _rows(page: str) -> dict[str, str]:
-    """The rows of an earlier run, by trial."""
-    found = (re.match(r"\| ([^|]+) \|", line) for line in page.splitlines())
-    return {row[1]: row.string for row in found if row and row[1] in TRIALS}
 
 
 if __name__ == "__main__":

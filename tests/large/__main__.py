@@ -6,11 +6,9 @@ megabytes. What each took, of time and memory, goes to ``LATEST.md`` beside this
 takes some of them, and keeps the rows of the others.
 """
 
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -22,16 +20,18 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from tests.benchmarks.workers import WorkerMemory, descendants, status_bytes
 from tests.support.commands import command_parser
+from tests.support.latest import Latest
 
-LATEST: Final = Path(__file__).with_name("LATEST.md")
-_HEADING: Final = """# The latest run
+LATEST: Final = Latest(
+    Path(__file__).with_name("LATEST.md"),
+    """# The latest run
 
 `python -m tests.large`: each trial with what came of it, the seconds of its longest micro-batch,
 and the peaks of memory of the largest Python worker and of Java (which may take 4 GB of heap).
 
-| trial | result | longest micro-batch | worker | Java | on |
-|---|---|---|---|---|---|
-"""
+""",
+    ("trial", "result", "longest micro-batch", "worker", "Java", "on"),
+)
 _START: Final = 1_767_225_600  # 2026-01-01, in seconds
 
 
@@ -178,20 +178,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         good, longest, worker, java = run(spark, TRIALS[name])
         spark.stop()
         said = TRIALS[name].says if good else "failed"
-        memory = f"{worker / 1e9:.1f} GB | {java / 1e9:.1f} GB"
-        row = f"| {name} | {said} | {longest:.1f} s | {memory} "
-        print(f"{row}| after {time.monotonic() - begun:.0f} s", flush=True)
-        _keep(name, f"{row}| {datetime.now(UTC):%Y-%m-%d} |")
+        memory = (f"{size / 1e9:.1f} GB" for size in (worker, java))
+        cells = (name, said, f"{longest:.1f} s", *memory)
+        print(*cells, f"after {time.monotonic() - begun:.0f} s", sep=" | ", flush=True)
+        LATEST.keep(*cells, order=[*TRIALS])
         failed += not good
     return min(failed, 1)
-
-
-def _keep(name: str, row: str) -> None:
-    text = LATEST.read_text(encoding="utf-8") if LATEST.exists() else ""
-    rows = {re.split(r" *\| *", line)[1]: line for line in text.splitlines() if line[:1] == "|"}
-    rows[name] = row
-    table = "".join(f"{rows[it]}\n" for it in TRIALS if it in rows)
-    LATEST.write_text(_HEADING + table, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,30 +1,44 @@
 """What holds for every strategy and every script, on scenarios drawn by hypothesis.
 
 Most laws of one scenario are `LAWS` of `tests.support.differential`. Here are those that compare
-several keys or strategies, and those of both ends of time. Runs are the same every time; how many
-scenarios each law is tried on, `tests.support.examples` says.
+several keys or strategies, and the laws of memory on strategies that others rarely have. Runs are
+the same every time; how many scenarios each law is tried on, `tests.support.examples` says.
 """
 
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike.machine.events import Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, Repeatedly
-from beamlike.model.windowfns import FixedWindows
+from beamlike.model.triggers import AfterCount, AfterProcessingTime, Repeatedly, Trigger
+from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
+from beamlike.testing.contracts.window_fn import check_window_fn
 from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
 from tests.support.generated import strategies as random_strategies
+from tests.support.generated.own_triggers import written_again
 from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import (
+    OWN_TRIGGERS,
+    TRIGGERS,
+    any_counted_sessions,
+    any_ended_sessions,
+    any_trigger,
+    gap_of_number,
+)
+from tests.support.generated.window_fns import Absorbing, Shifts, Touching, any_user_fn
 from tests.support.machines.laws import broken_conservation, broken_pane_laws, broken_retractions
 
 law = settings(max_examples=examples(200), derandomize=True, database=None)
@@ -65,11 +79,63 @@ def only(key: str, script: Script) -> Script:
     )
 
 
+Scenario = tuple[WindowingStrategy, Script]
+
+
+def of_windows(window_fn: Callable[[Random], WindowFn]) -> Callable[[Random], Scenario]:
+    def scenario(random: Random) -> Scenario:
+        strategy = any_strategy(random, window_fn=window_fn(random), retracting_options=True)
+        return strategy, any_script(random, to_infinity=random.randrange(3) != 0)
+
+    return scenario
+
+
+def of_triggers(*kinds: type[Trigger]) -> Callable[[Random], Scenario]:
+    """In any tree with Beam's own, in which these are about half."""
+
+    def scenario(random: Random) -> Scenario:
+        trigger = any_trigger(random, 3, (*TRIGGERS, *kinds))
+        strategy = any_strategy(random, trigger=trigger, retracting_options=True)
+        return strategy, any_script(random, steps=18)
+
+    return scenario
+
+
+def with_triggers_written_again(random: Random) -> Scenario:
+    strategy, script = of_triggers(*(AfterCount, AfterProcessingTime) * 4)(random)
+    return strategy.configured(trigger=written_again(strategy.trigger)), script
+
+
+def at_the_ends_of_time(random: Random) -> Scenario:
+    origin = random.choice((MIN_TIMESTAMP + 100, END_OF_GLOBAL_WINDOW - 400))
+    return any_strategy(random), any_script(random, origin=origin)
+
+
+SCENARIOS: dict[str, Callable[[Random], Scenario]] = {
+    "at both ends of time": at_the_ends_of_time,
+    "of window functions that users write": of_windows(any_user_fn),
+    "of sessions that may hold only so many elements": of_windows(any_counted_sessions),
+    "of sessions that an event ends": of_windows(any_ended_sessions),
+    "of triggers that users write": with_triggers_written_again,
+    "of triggers that Beam does not have": of_triggers(*OWN_TRIGGERS * 3),
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @law
-@given(chance, st.sampled_from([MIN_TIMESTAMP + 100, END_OF_GLOBAL_WINDOW - 400]))
-def test_the_laws_of_hosting_hold_at_both_ends_of_time(random: Random, origin: int):
-    strategy, script = any_strategy(random), any_script(random, origin=origin)
-    assert broken_in_memory(strategy, script) == []
+@given(chance)
+def test_the_laws_of_panes_hosts_and_conservation_hold(
+    scenario: Callable[[Random], Scenario], random: Random
+):
+    assert broken_in_memory(*scenario(random)) == []
+
+
+def test_the_window_functions_of_users_keep_the_contract():
+    around, values = range(-20, 20), range(12)
+    for window_fn in (Shifts(8), Touching(3), Absorbing(8), Sessions(gap_of_number)):
+        check_window_fn(window_fn, timestamps=around, values=values)
+    for window_fn in (Sessions(5, max_duration=12), Sessions(gap_of_number, max_duration=9)):
+        check_window_fn(window_fn, timestamps=around, values=values, any_arrival_order=False)
 
 
 @law

@@ -1,6 +1,7 @@
 """The input watermark of a stage whose inputs have watermarks of their own."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,74 +22,168 @@ from beamlike.model.time import MIN_TIMESTAMP
 ORDERS, PAYMENTS = 0, 1
 
 
-def after(clocks: Clocks, *batches: tuple[int, list[WatermarkUpdate]]) -> list[int]:
-    """The watermark after each micro-batch, given as its clock and the updates."""
+Batch = tuple[int, list[WatermarkUpdate]]
+"""The clock of a micro-batch, and the updates that it brings."""
+
+
+def orders(*times: int) -> list[WatermarkUpdate]:
+    return [SourceProgress(ORDERS, time) for time in times]
+
+
+def payments(*times: int) -> list[WatermarkUpdate]:
+    return [SourceProgress(PAYMENTS, time) for time in times]
+
+
+def part(name: str, time: int) -> SourceProgress:
+    return SourceProgress(ORDERS, time, name)
+
+
+def patient(*, delay: int = 0, **options: Any) -> SourceClock:
+    return SourceClock(delay, idle_after=10, **options)
+
+
+PLAIN = SourceClock(0)
+BY_PART = Clocks((SourceClock(10, idle_after=50, by_part=True),))
+
+WATERMARKS: dict[str, tuple[Clocks, list[Batch], list[int]]] = {
+    "a source trails its greatest event time by its delay": (
+        Clocks((SourceClock(delay=60),)),
+        [(0, orders(100)), (1, orders(500, 300)), (2, orders(200))],
+        [40, 440, 440],
+    ),
+    "nothing is known before every source has spoken": (
+        Clocks((PLAIN, PLAIN)),
+        [(0, []), (1, orders(100)), (2, payments(70))],
+        [MIN_TIMESTAMP, MIN_TIMESTAMP, 70],
+    ),
+    "the slowest source decides": (
+        Clocks((PLAIN, SourceClock(30))),
+        [(0, [*orders(100), *payments(100)]), (1, payments(200))],
+        [70, 100],
+    ),
+    "a time ahead of the clock moves the watermark no further than the clock": (
+        Clocks((SourceClock(5, max_ahead=1_000),)),
+        [(100, orders(100)), (200, orders(1_200)), (300, orders(250)), (400, [])],
+        [95, 195, 245, 245],
+    ),
+    "without a limit the future moves the watermark as it is": (
+        Clocks((SourceClock(5, max_ahead=None),)),
+        [(100, orders(1_200))],
+        [1_195],
+    ),
+    "an advancing source never passes the clock either": (
+        Clocks((patient(delay=5, idle=Idle.ADVANCE, max_ahead=1_000),)),
+        [(100, orders(900)), (110, []), (150, []), (900, [])],
+        [95, 95, 135, 885],
+    ),
+    "a silent source holds the others until just after its time": (
+        Clocks((PLAIN, patient())),
+        [(0, [*orders(100), *payments(50)]), *((clock, orders(200)) for clock in (9, 10, 11))],
+        [50, 50, 50, 200],
+    ),
+    "a source that never spoke counts as silent from the first step": (
+        Clocks((PLAIN, patient())),
+        [(5, orders(100)), (15, []), (16, [])],
+        [MIN_TIMESTAMP, MIN_TIMESTAMP, 100],
+    ),
+    # The stage itself never goes back from 200; it goes on once the payments are past that.
+    "a source that speaks again counts again": (
+        Clocks((PLAIN, patient())),
+        [(0, [*orders(100), *payments(50)]), (20, orders(200)), (21, payments(150))],
+        [50, 200, 150],
+    ),
+    "a source that is idle alone leaves the watermark where its rows have moved it": (
+        Clocks((patient(delay=5),)),
+        [(0, orders(100)), (11, [])],
+        [95, 95],
+    ),
+    "a source that is idle alone and has never spoken leaves it at the beginning": (
+        Clocks((patient(delay=5),)),
+        [(0, []), (11, [])],
+        [MIN_TIMESTAMP, MIN_TIMESTAMP],
+    ),
+    "when all sources are idle the greatest of their watermarks counts": (
+        Clocks((patient(delay=5), SourceClock(0, idle_after=30))),
+        [(0, [*orders(100), *payments(50)]), (11, []), (31, [])],
+        [50, 50, 95],
+    ),
+    "and also when all of them are seen idle at once": (
+        Clocks((patient(delay=5), SourceClock(0, idle_after=30))),
+        [(0, [*orders(100), *payments(50)]), (31, [])],
+        [50, 95],
+    ),
+    "an advancing source goes on with the clock from the end of its patience": (
+        Clocks((patient(delay=5, idle=Idle.ADVANCE),)),
+        [(0, orders(100)), (10, []), (11, []), (40, []), (41, orders(110))],
+        [95, 95, 96, 125, 105],
+    ),
+    "a grouping before is as far as its slowest shard": (
+        Clocks((StageClock(shards=2),)),
+        [
+            (0, [ShardWatermark(0, 0, 100)]),
+            (1, [ShardWatermark(0, 1, 60)]),
+            (2, [ShardWatermark(0, 1, 90), ShardWatermark(0, 0, 120)]),
+        ],
+        [MIN_TIMESTAMP, 60, 90],
+    ),
+    "the part that is furthest behind decides": (
+        BY_PART,
+        [
+            *((0, [part("a", 100)]), (1, [part("b", 70)])),
+            *((2, [part("a", 300), part("b", 90)]), (3, [part("b", 80)])),
+        ],
+        [90, 60, 80, 80],
+    ),
+    "a part is waited for until it is idle, before its time": (
+        BY_PART,
+        [(0, [part("a", 100), part("b", 70)]), (49, [part("a", 300)])],
+        [60, 60],
+    ),
+    "a part is waited for until it is idle, at its time": (
+        BY_PART,
+        [(0, [part("a", 100), part("b", 70)]), (50, [part("a", 300)])],
+        [60, 60],
+    ),
+    "a part is waited for until it is idle, and no longer": (
+        BY_PART,
+        [(0, [part("a", 100), part("b", 70)]), (51, [part("a", 300)])],
+        [60, 290],
+    ),
+    "a part that comes back is waited for again": (
+        BY_PART,
+        [(0, [part("a", 100), part("b", 70)]), (60, [part("a", 300)]), (61, [part("b", 200)])],
+        [60, 290, 190],
+    ),
+    "where all parts are idle the watermark of the greatest counts": (
+        BY_PART,
+        [(0, [part("a", 100), part("b", 70)]), (51, [])],
+        [60, 90],
+    ),
+    "where all parts are idle and advance it goes on with the clock": (
+        Clocks((SourceClock(10, idle_after=50, idle=Idle.ADVANCE, by_part=True),)),
+        [(0, [part("a", 100), part("b", 70)]), (51, [])],
+        [60, 91],
+    ),
+}
+
+
+@pytest.mark.parametrize(("clocks", "batches", "watermarks"), WATERMARKS.values(), ids=WATERMARKS)
+def test_the_watermark_after_each_micro_batch(
+    clocks: Clocks, batches: list[Batch], watermarks: list[int]
+) -> None:
     states: tuple[InputState, ...] = ()
-    watermarks = []
+    reached = []
     for clock, updates in batches:
         states, watermark = clocks.update(states, updates, clock)
-        watermarks.append(watermark)
-    return watermarks
-
-
-def test_a_source_trails_its_greatest_event_time_by_its_delay() -> None:
-    clocks = Clocks((SourceClock(delay=60),))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(ORDERS, 100)]),
-        (1, [SourceProgress(ORDERS, 500), SourceProgress(ORDERS, 300)]),
-        (2, [SourceProgress(ORDERS, 200)]),
-    ]
-    assert after(clocks, *shown) == [40, 440, 440]
-
-
-def test_nothing_is_known_before_every_source_has_spoken() -> None:
-    clocks = Clocks((SourceClock(0), SourceClock(0)))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, []),
-        (1, [SourceProgress(ORDERS, 100)]),
-        (2, [SourceProgress(PAYMENTS, 70)]),
-    ]
-    assert after(clocks, *shown) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 70]
-
-
-def test_the_slowest_source_decides() -> None:
-    clocks = Clocks((SourceClock(0), SourceClock(30)))
-    first: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 100)]
-    assert after(clocks, (0, first), (1, [SourceProgress(PAYMENTS, 200)])) == [70, 100]
-
-
-def test_a_time_ahead_of_the_clock_moves_the_watermark_no_further_than_the_clock() -> None:
-    clocks = Clocks((SourceClock(5, max_ahead=1_000),))
-    batches: list[tuple[int, list[WatermarkUpdate]]] = [
-        (100, [SourceProgress(ORDERS, 100)]),
-        (200, [SourceProgress(ORDERS, 1_200)]),
-        (300, [SourceProgress(ORDERS, 250)]),
-        (400, []),
-    ]
-    assert after(clocks, *batches) == [95, 195, 245, 245]
-
-
-def test_without_a_limit_the_future_moves_the_watermark_as_it_is() -> None:
-    clocks = Clocks((SourceClock(5, max_ahead=None),))
-    assert after(clocks, (100, [SourceProgress(ORDERS, 1_200)])) == [1_195]
-
-
-def test_an_advancing_source_never_passes_the_clock_either() -> None:
-    clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE, max_ahead=1_000),))
-    batches: list[tuple[int, list[WatermarkUpdate]]] = [
-        (100, [SourceProgress(ORDERS, 900)]),
-        (110, []),
-        (150, []),
-        (900, []),
-    ]
-    assert after(clocks, *batches) == [95, 95, 135, 885]
+        reached.append(watermark)
+    assert reached == watermarks
 
 
 def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_or_behind() -> None:
     # Two inputs make up the side input. The second one falls silent after a while.
     side = (SourceClock(0), SourceClock(0, idle_after=10))
     clocks = Clocks((*side, SourceClock(0)), side=frozenset({0, 1}))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[Batch] = [
         (0, [SourceProgress(0, 500)]),
         (1, [SourceProgress(1, 300), SourceProgress(2, 100)]),
         (2, [SourceProgress(2, 400)]),
@@ -113,112 +208,6 @@ def test_an_idle_main_or_side_input_is_as_far_as_it_came_and_as_the_other_if_tha
         states, watermark = clocks.update(states, [], 11)
         side = 90 if silent == 0 else 5
         assert (watermark, clocks.of_side(states, watermark, 11)) == (90, side)
-
-
-def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
-    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    both: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]
-    orders: list[WatermarkUpdate] = [SourceProgress(ORDERS, 200)]
-    shown = [(0, both), (9, orders), (10, orders), (11, orders)]
-    assert after(clocks, *shown) == [50, 50, 50, 200]
-
-
-def test_a_source_that_never_spoke_counts_as_silent_from_the_first_step() -> None:
-    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (5, [SourceProgress(ORDERS, 100)]),
-        (15, []),
-        (16, []),
-    ]
-    assert after(clocks, *shown) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 100]
-
-
-def test_a_source_that_speaks_again_counts_again() -> None:
-    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]),
-        (20, [SourceProgress(ORDERS, 200)]),
-        (21, [SourceProgress(PAYMENTS, 150)]),
-    ]
-    # The stage itself never goes back from 200; it goes on once the payments are past that.
-    assert after(clocks, *shown) == [50, 200, 150]
-
-
-def test_a_source_that_is_idle_alone_leaves_the_watermark_where_its_rows_have_moved_it() -> None:
-    clocks = Clocks((SourceClock(5, idle_after=10),))
-    assert after(clocks, (0, [SourceProgress(ORDERS, 100)]), (11, [])) == [95, 95]
-    assert after(clocks, (0, []), (11, [])) == [MIN_TIMESTAMP, MIN_TIMESTAMP]
-
-
-def test_when_all_sources_are_idle_the_greatest_of_their_watermarks_counts() -> None:
-    clocks = Clocks((SourceClock(5, idle_after=10), SourceClock(0, idle_after=30)))
-    both: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]
-    assert after(clocks, (0, both), (11, []), (31, [])) == [50, 50, 95]
-    assert after(clocks, (0, both), (31, [])) == [50, 95]
-
-
-def test_an_advancing_source_goes_on_with_the_clock_from_the_end_of_its_patience() -> None:
-    clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE),))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(ORDERS, 100)]),
-        (10, []),
-        (11, []),
-        (40, []),
-        (41, [SourceProgress(ORDERS, 110)]),
-    ]
-    assert after(clocks, *shown) == [95, 95, 96, 125, 105]
-
-
-def test_a_grouping_before_is_as_far_as_its_slowest_shard() -> None:
-    clocks = Clocks((StageClock(shards=2),))
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [ShardWatermark(0, 0, 100)]),
-        (1, [ShardWatermark(0, 1, 60)]),
-        (2, [ShardWatermark(0, 1, 90), ShardWatermark(0, 0, 120)]),
-    ]
-    assert after(clocks, *shown) == [MIN_TIMESTAMP, 60, 90]
-
-
-BY_PART = Clocks((SourceClock(10, idle_after=50, by_part=True),))
-
-
-def test_the_part_that_is_furthest_behind_decides() -> None:
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(0, 100, "a")]),
-        (1, [SourceProgress(0, 70, "b")]),
-        (2, [SourceProgress(0, 300, "a"), SourceProgress(0, 90, "b")]),
-        (3, [SourceProgress(0, 80, "b")]),
-    ]
-    assert after(BY_PART, *shown) == [90, 60, 80, 80]
-
-
-@pytest.mark.parametrize(
-    ("silence", "watermark"), [(49, 60), (50, 60), (51, 290)], ids=["before", "at", "after"]
-)
-def test_a_part_is_waited_for_until_it_is_idle(silence: int, watermark: int) -> None:
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]),
-        (silence, [SourceProgress(0, 300, "a")]),
-    ]
-    assert after(BY_PART, *shown)[-1] == watermark
-
-
-def test_a_part_that_comes_back_is_waited_for_again() -> None:
-    shown: list[tuple[int, list[WatermarkUpdate]]] = [
-        (0, [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]),
-        (60, [SourceProgress(0, 300, "a")]),
-        (61, [SourceProgress(0, 200, "b")]),
-    ]
-    assert after(BY_PART, *shown) == [60, 290, 190]
-
-
-@pytest.mark.parametrize(("idle", "known"), [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])])
-def test_where_all_parts_are_idle_the_watermark_of_the_greatest_counts(
-    idle: Idle, known: list[int]
-) -> None:
-    clocks = Clocks((SourceClock(10, idle_after=50, idle=idle, by_part=True),))
-    progress: list[WatermarkUpdate] = [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]
-    assert after(clocks, (0, progress), (51, [])) == known
 
 
 def test_parts_no_longer_count_where_the_source_has_one_watermark_again() -> None:

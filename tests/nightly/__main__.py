@@ -32,7 +32,6 @@ TRIALS: Final = {
     "large": ("tests.large",),
     "benchmarks": ("tests.benchmarks",),
     "growth": ("tests.growth",),
-    "lower bounds": ("tests.lower_bounds", "--write"),
     "compatibility": ("tests.compatibility", "--write"),
 }
 """By name, the module that is run and its arguments."""

@@ -23,11 +23,10 @@ from toll.booth import (
     VEHICLE_REGISTRATION_NOT_EXPIRED,
     LicensePlate,
     TollBoothId,
-    aggregate_and_encode_booth_diagnostic,
     calculate_stats_in_fixed_window,
     decode_entry_record,
 )
-from toll.common import parse
+from toll.common import aggregate_and_encode_record, parse
 from toll.fixtures import (
     any_toll_booth_diagnostic,
     any_toll_booth_diagnostic_record,
@@ -53,20 +52,18 @@ ENTRY_TIME = any_toll_booth_entry.entry_time
 
 
 def test_toll_booth_diagnostic_should_aggregate_and_encode_into_record(sc: ScioContext):
-    first = replace(any_toll_booth_diagnostic, toll_booth_id=TollBoothId("1"), reason="reason 1")
-    second = replace(
-        any_toll_booth_diagnostic, toll_booth_id=TollBoothId("2"), reason="reason 2", count=2
-    )
+    first = replace(any_toll_booth_diagnostic, id="1", reason="reason 1")
+    second = replace(any_toll_booth_diagnostic, id="2", reason="reason 2", count=2)
     times = ("2014-09-10T12:00:00Z", "2014-09-10T12:01:00Z")
     diagnostics = [(diagnostic, time) for time in times for diagnostic in (first, second)]
 
-    results = aggregate_and_encode_booth_diagnostic(
+    results = aggregate_and_encode_record(
         sc.parallelize_timestamped(diagnostics), FIVE_MINUTES, WindowOptions()
     )
 
     record = replace(any_toll_booth_diagnostic_record, created_at=parse("2014-09-10T12:04:59.999Z"))
-    record1 = replace(record, toll_booth_id="1", reason="reason 1", count=1 + 1)
-    record2 = replace(record, toll_booth_id="2", reason="reason 2", count=2 + 2)
+    record1 = replace(record, id="1", reason="reason 1", count=1 + 1)
+    record2 = replace(record, id="2", reason="reason 2", count=2 + 2)
     expect(results).to(
         emit_exactly(
             element(record1, *WINDOW, timing="ON_TIME"), element(record2, *WINDOW, timing="ON_TIME")

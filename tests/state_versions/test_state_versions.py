@@ -3,7 +3,6 @@
 They were made by sessions with three cores and three shuffle partitions; these tests have two.
 """
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import pytest
 
 import beamlike as bl
 from beamlike.runtime.changes import LAYOUTS
+from tests.state_versions import __main__ as command
+from tests.state_versions import expected, stored, works
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("columnar", "deduplicate", "functions", "per_key", "pipeline", "pipeline_functions")
@@ -22,33 +23,13 @@ KEPT = [
 ]
 
 
-@pytest.fixture
-def works(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return importlib.import_module("tests.state_versions.works")
-
-
-@pytest.fixture
-def stored(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return importlib.import_module("tests.state_versions.stored")
-
-
-@pytest.fixture
-def expected(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return importlib.import_module("tests.state_versions.expected")
-
-
-def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(works: Any, stored: Any) -> None:
+def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind() -> None:
     assert sorted(works.WORKS) == sorted(NAMES)
     assert stored.layouts() == KEPT
     assert sum(path.stat().st_size for path in stored.FOLDER.glob("*.tar.xz")) < 250_000
 
 
-def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    command = importlib.import_module("tests.state_versions.__main__")
-
+def test_the_command_says_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list"]) == 0
     with pytest.raises(SystemExit):
         command.main(["bananas"])
@@ -68,7 +49,7 @@ RUN = [
 @pytest.mark.spark
 @pytest.mark.parametrize(("layout", "name"), RUN)
 def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
-    spark: Any, tmp_path: Path, works: Any, stored: Any, expected: Any, layout: int, name: str
+    spark: Any, tmp_path: Path, layout: int, name: str
 ) -> None:
     checkpoint = stored.unpack(layout, name, tmp_path)
     kept = bl.open_state(spark, checkpoint)

@@ -17,10 +17,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.judges.building import BESIDE_PYSPARK, NotHere, cache_folder, run
 from tests.state_versions.expected import CAME, gone_on
 from tests.state_versions.works import WORKS
 from tests.support.commands import command_parser
+from tests.support.environments import (
+    BESIDE_PYSPARK,
+    NotHere,
+    Requirement,
+    cache_folder,
+    environment,
+    interpreter,
+    run,
+)
 from tests.support.latest import Latest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -126,20 +134,11 @@ def _versions(python: Path) -> str:
 
 def _environment(version: str, pyspark: str) -> Path:
     """The Python of an environment with these versions, made if it is not in the cache."""
-    from tests.compatibility.environments import interpreter
-
+    if (python := interpreter(version)) is None:
+        raise NotHere(f"there is no Python {version} on this machine")
     folder = cache_folder() / "upgrades" / f"python-{version}-pyspark-{pyspark}"
-    python, complete = folder / "bin" / "python", folder / "complete"
-    if not complete.exists():
-        found = interpreter(version)
-        if found is None:
-            raise NotHere(f"there is no Python {version} on this machine")
-        run([found, "-m", "venv", "--clear", folder], f"an environment of Python {version}", 120)
-        beside = [f"{name}=={number}" for name, number in BESIDE_PYSPARK]
-        command = [python, "-m", "pip", "install", "--quiet", f"pyspark=={pyspark}", *beside]
-        run(command, f"pip for PySpark {pyspark}", 1200)
-        complete.touch()
-    return python
+    needed = [Requirement(*pair) for pair in (("pyspark", pyspark), *BESIDE_PYSPARK)]
+    return environment(folder, needed, python)
 
 
 if __name__ == "__main__":

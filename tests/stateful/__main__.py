@@ -10,56 +10,45 @@ and begins anew once the sources have changed. Exit status: 0 if every law holds
 """
 
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tests.differential.kept import CHUNK, Checked, Chunk, Search, parser_of
-from tests.stateful.laws import LAWS, ON_SPARK, Broken, broken_laws
-from tests.stateful.programs import program_of
+from tests.stateful.laws import LAWS, ON_SPARK
+from tests.stateful.programs import Program, program_of
 from tests.stateful.smaller import smallest
-
-Found = tuple[Checked, list[Broken]]
-"""What was checked of a chunk, and what breaks a law."""
+from tests.support.laws import Broken
+from tests.support.search import Chunk, Search, chunks_of, random_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    args = parser_of("tests.stateful", __doc__, "programs").parse_args(arguments)
+    args = random_parser("tests.stateful", __doc__, "programs").parse_args(arguments)
 
-    numbers = range(args.first, args.first + args.programs)
-    chunks = [
-        Chunk("programs", args.seed, numbers[index : index + CHUNK])
-        for index in range(0, len(numbers), CHUNK)
-    ]
-
-    def on_spark(part: range, spark: Any) -> list[Broken]:
+    def on_spark(part: range, spark: Any) -> list[Broken[Program]]:
         from tests.stateful.on_spark import broken_on_spark
 
         return broken_on_spark([program_of(args.seed, it) for it in part], spark)
 
     search = Search("tests.stateful", "programs", (*LAWS, ON_SPARK), _check, _show)
-    return search.run(args, chunks, on_spark)
+    numbers = range(args.first, args.first + args.programs)
+    return search.run(args, chunks_of("programs", args.seed, numbers), on_spark)
 
 
-def _check(chunk: Chunk) -> Found:
-    started = time.monotonic()
-    applied: Counter[str] = Counter()
+def _check(chunk: Chunk, applied: Counter[str]) -> tuple[int, list[Broken[Program]]]:
     programs = (program_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [broken_law for program in programs for broken_law in broken_laws(program, applied)]
-    took = round(time.monotonic() - started, 3)
-    return Checked(str(chunk), len(chunk.numbers), dict(applied), took), broken
+    broken = [found for program in programs for found in LAWS.broken(program, applied)]
+    return len(chunk.numbers), broken
 
 
-def _show(broken: Broken) -> None:
-    seed, number = broken.program.name.split(":")
+def _show(broken: Broken[Program]) -> None:
+    seed, number = broken.case.name.split(":")
     print(f"\nprogram {number} of seed {seed} breaks a law: {broken.law}")
     print(f"again: python -m tests.stateful --seed {seed} --first {number} --programs 1\n")
     least = smallest(broken)
     for difference in least.differences[:10]:
         print(f"  {difference}")
-    program = least.program
+    program = least.case
     print(f"\n  {program.kind.__name__}({program.name!r}, {program.lateness}, {program.fails})")
     print(f"  {program.window_fn}, allowed lateness {program.lateness} ms")
     for step in program.script:

@@ -6,7 +6,7 @@ if it holds; None if it says nothing about a program.
 
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
@@ -20,46 +20,12 @@ from beamlike.runtime.script import Arrive, Output
 from tests.stateful.model import by_the_rules
 from tests.stateful.programs import Outcome, Program, one_by_one, outcome_of
 from tests.stateful.rows import as_text, run_as_rows
+from tests.support.laws import Laws
 from tests.support.machines.laws import Restarting, run_lazily
 from tests.support.pipelines.in_layers import run_in_letters
 from tests.support.pipelines.results_of_runs import readable_run
 
 ON_SPARK = "a streaming query brings out what memory does"
-
-Law = Callable[[Program], list[str] | None]
-
-
-@attrs.frozen
-class Broken:
-    """A program that breaks a law, and how."""
-
-    program: Program
-    law: str
-    differences: tuple[str, ...]
-
-
-def broken_laws(
-    program: Program, applied: dict[str, int], laws: Sequence[str] = ()
-) -> list[Broken]:
-    """The laws that a program breaks."""
-    broken = []
-    for law in laws or LAWS:
-        found = differences(program, law)
-        if found is not None:
-            applied[law] = applied.get(law, 0) + 1
-        if found:
-            # Without what it has worked out: it may go to another process.
-            broken.append(Broken(attrs.evolve(program), law, tuple(found)))
-    return broken
-
-
-def differences(program: Program, law: str) -> list[str] | None:
-    """How a program breaks a law. What raises breaks it too."""
-    try:
-        return LAWS[law](program)
-    except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-
 
 # -- the laws --------------------------------------------------------------------------------------
 
@@ -162,16 +128,18 @@ def _layers(program: Program) -> list[str] | None:
     return unlike_run(alone, run)
 
 
-LAWS: Final[Mapping[str, Law]] = {
-    "the local host brings out what memory does": _local,
-    "the rules, said once more, bring out what memory does": _rules,
-    "a restart before every step changes nothing": _restarts,
-    "a key that is stepped only when something is due misses nothing": _due_keys,
-    "a key comes out alone as it does among others": _key_alone,
-    "where nothing is due in a bundle, its cut changes nothing": _cut,
-    "rows in a shard that restarts at every step bring out what pairs do": _rows,
-    "the layers of the Spark host bring out what memory does": _layers,
-}
+LAWS: Final[Laws[Program]] = Laws(
+    {
+        "the local host brings out what memory does": _local,
+        "the rules, said once more, bring out what memory does": _rules,
+        "a restart before every step changes nothing": _restarts,
+        "a key that is stepped only when something is due misses nothing": _due_keys,
+        "a key comes out alone as it does among others": _key_alone,
+        "where nothing is due in a bundle, its cut changes nothing": _cut,
+        "rows in a shard that restarts at every step bring out what pairs do": _rows,
+        "the layers of the Spark host bring out what memory does": _layers,
+    }
+)
 
 
 def _is_left_out(program: Program, law: str, one_in: int) -> bool:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-from tests.stateful.laws import ON_SPARK, Broken, unlike_run
+from tests.stateful.laws import ON_SPARK, unlike_run
 from tests.stateful.programs import Program, one_by_one
+from tests.support.laws import Broken
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def broken_on_spark(programs: Sequence[Program], spark: "SparkSession") -> list[Broken]:
+def broken_on_spark(programs: Sequence[Program], spark: "SparkSession") -> list[Broken[Program]]:
     """The programs of which Spark brings out something else than memory.
 
     In which order a shard sees the elements of one step is open: they come alone.

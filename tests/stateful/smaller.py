@@ -5,25 +5,14 @@ from collections.abc import Iterator
 import attrs
 
 from beamlike.runtime.script import Arrive
-from tests.stateful.laws import LAWS, Broken, differences
+from tests.stateful.laws import LAWS
 from tests.stateful.programs import Program
+from tests.support.laws import Broken
 
 
-def smallest(broken: Broken, attempts: int = 500) -> Broken:
-    """The same law broken by less, found in so many attempts at most."""
-    if broken.law not in LAWS:  # found on Spark, where an attempt takes too long
-        return broken
-    left, improved = attempts, True
-    while improved:
-        improved = False
-        for program in _smaller(broken.program):
-            left -= 1
-            if left < 0:
-                return broken
-            if found := differences(program, broken.law):
-                broken, improved = Broken(program, broken.law, tuple(found)), True
-                break
-    return broken
+def smallest(broken: Broken[Program]) -> Broken[Program]:
+    """The same law broken by less."""
+    return LAWS.smallest(broken, _smaller, attempts=500)
 
 
 def _smaller(program: Program) -> Iterator[Program]:

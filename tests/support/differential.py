@@ -9,11 +9,10 @@ elements of their own: so many scenarios in one pass, each compared key by key.
 """
 
 import pickle
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -29,6 +28,7 @@ from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from tests.support.generated.scenarios import RandomScenario, any_scenario
 from tests.support.generated.streams import any_streams
+from tests.support.laws import Broken, Laws, unlike
 from tests.support.machines import laws
 from tests.support.machines.bundles import (
     by_content,
@@ -107,11 +107,6 @@ def streams_of(seed: int, number: int) -> Case:
     """`KEYS` scenarios under one strategy, as one case; see `tests.support.generated.streams`."""
     name = f"{seed}:{number} streams"
     return Case(name, any_streams(Random(name), KEYS))
-
-
-Law = Callable[[Case], list[str] | None]
-"""What is wrong with a case, in sentences; none if it keeps the law, None if the law has
-nothing to say about it."""
 
 
 # -- the laws --------------------------------------------------------------------------------
@@ -226,7 +221,7 @@ def _order_in_bundles(case: Case) -> list[str]:
     )
     steps = range(len(case.script))
     outputs = run_in_memory(case.collecting, shuffled).outputs
-    return _differences(by_content(outputs, steps), by_content(case.collected.outputs, steps))
+    return unlike(by_content(outputs, steps), by_content(case.collected.outputs, steps))
 
 
 def _cuts_of_patient(case: Case) -> list[str] | None:
@@ -237,7 +232,7 @@ def _cuts_of_patient(case: Case) -> list[str] | None:
     script = while_open(case.script, case.strategy.window_fn)
     cut, origin = laws.cut_bundles(script, lambda: dice.randint(1, 2))
     whole, pieces = (run_in_memory(case.collecting, one).outputs for one in (script, cut))
-    return _differences(by_content(pieces, origin), by_content(whole, range(len(script))))
+    return unlike(by_content(pieces, origin), by_content(whole, range(len(script))))
 
 
 def _cuts_and_contents(case: Case) -> list[str] | None:
@@ -250,7 +245,7 @@ def _cuts_and_contents(case: Case) -> list[str] | None:
     whole, pieces = (
         final_contents(case.strategy, run_in_memory(case.collecting, one)) for one in (script, cut)
     )
-    return _differences(pieces, whole)
+    return unlike(pieces, whole)
 
 
 def _cuts_and_lateness(case: Case) -> list[str] | None:
@@ -261,7 +256,7 @@ def _cuts_and_lateness(case: Case) -> list[str] | None:
     cut, origin = laws.cut_bundles(case.script, lambda: dice.randint(1, 2))
     pieces = run_in_memory(case.collecting, cut).outputs
     whole = case.collected.outputs
-    return _differences(
+    return unlike(
         by_content(filter(_is_expired, pieces), origin),
         by_content(filter(_is_expired, whole), range(len(case.script))),
     )
@@ -292,9 +287,7 @@ def _retractions(case: Case) -> list[str] | None:
     )
     return [
         *laws.broken_retractions(retracting, plain, merging=strategy.is_merging),
-        *_differences(
-            final_contents(strategy, case.collected), final_contents(strategy, retracting)
-        ),
+        *unlike(final_contents(strategy, case.collected), final_contents(strategy, retracting)),
     ]
 
 
@@ -304,23 +297,25 @@ EITHER_MACHINE: Final = (
 
 ON_LOCAL: Final = "the local host emits what memory does"
 
-LAWS: Final[Mapping[str, Law]] = {
-    "a restart before every step changes nothing": _restart,
-    "a key may be stepped only when it is due": _due_keys_only,
-    "the Spark shard emits what memory does": _shard,
-    ON_LOCAL: _local,
-    "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
-    "the columnar machine says what the reference machine says, and remembers the same": _columns,
-    EITHER_MACHINE: _either_machine,
-    "keys of a bundle may arrive one after the other": _keys_apart,
-    "the order inside a bundle changes only the order of values": _order_in_bundles,
-    "a patient strategy does not care how bundles are cut": _cuts_of_patient,
-    "bundle cuts change no final content": _cuts_and_contents,
-    "bundle cuts change no lateness": _cuts_and_lateness,
-    "every element is emitted, buffered or dropped": _conservation,
-    "panes are early, on time, late, and counted": _panes,
-    "retractions withdraw what stands": _retractions,
-}
+LAWS: Final[Laws[Case]] = Laws(
+    {
+        "a restart before every step changes nothing": _restart,
+        "a key may be stepped only when it is due": _due_keys_only,
+        "the Spark shard emits what memory does": _shard,
+        ON_LOCAL: _local,
+        "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
+        "the columnar machine says what the reference machine says, and remembers it": _columns,
+        EITHER_MACHINE: _either_machine,
+        "keys of a bundle may arrive one after the other": _keys_apart,
+        "the order inside a bundle changes only the order of values": _order_in_bundles,
+        "a patient strategy does not care how bundles are cut": _cuts_of_patient,
+        "bundle cuts change no final content": _cuts_and_contents,
+        "bundle cuts change no lateness": _cuts_and_lateness,
+        "every element is emitted, buffered or dropped": _conservation,
+        "panes are early, on time, late, and counted": _panes,
+        "retractions withdraw what stands": _retractions,
+    }
+)
 """Every law by what it says."""
 
 _IN_MEMORY: Final = (_restart, _due_keys_only, _conservation, _panes, _retractions)
@@ -331,46 +326,7 @@ def _at(origin: Sequence[int], outputs: Sequence[Output]) -> list[Output]:
 
 
 def _unlike(outputs: Sequence[Output], expected: Sequence[Output]) -> list[str]:
-    return _differences(laws.in_any_order(outputs), laws.in_any_order(expected))
-
-
-def _differences(found: Counter[Any], expected: Counter[Any]) -> list[str]:
-    return [
-        *(f"missing: {item}" for item in (expected - found).elements()),
-        *(f"unexpected: {item}" for item in (found - expected).elements()),
-    ]
-
-
-# -- what breaks them ------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Broken:
-    """A case that does not keep a law, and in what."""
-
-    case: Case
-    law: str
-    differences: tuple[str, ...]
-
-
-def differences(case: Case, law: str) -> list[str] | None:
-    """What is wrong with a case by one law: see `Law`. A law that raises is broken."""
-    try:
-        return LAWS[law](case)
-    except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-
-
-def broken_laws(case: Case, applied: Counter[str] | None = None) -> list[Broken]:
-    """The laws that a case breaks. ``applied`` counts the laws that had something to say."""
-    broken = []
-    for law in LAWS:
-        found = differences(case, law)
-        if found is not None and applied is not None:
-            applied[law] += 1
-        if found:
-            broken.append(Broken(case, law, tuple(found)))
-    return broken
+    return unlike(laws.in_any_order(outputs), laws.in_any_order(expected))
 
 
 def broken_in_memory(strategy: WindowingStrategy, script: Script) -> list[str]:
@@ -379,16 +335,12 @@ def broken_in_memory(strategy: WindowingStrategy, script: Script) -> list[str]:
     return [sentence for law in _IN_MEMORY for sentence in law(case) or ()]
 
 
-def broken_streams(case: Case) -> list[Broken]:
-    """The law that machines are compared by, if this case of streams breaks it."""
-    found = differences(case, EITHER_MACHINE)
-    return [Broken(case, EITHER_MACHINE, tuple(found))] if found else []
-
-
 ON_SPARK: Final = "a streaming query on Spark emits what memory does"
 
 
-def broken_on_spark(cases: Sequence[Case], spark: "SparkSession | None" = None) -> list[Broken]:
+def broken_on_spark(
+    cases: Sequence[Case], spark: "SparkSession | None" = None
+) -> list[Broken[Case]]:
     """The cases that come out otherwise on Spark, where all run side by side in one query."""
     from beamlike.hosts.spark.graph.query import replay_on_spark
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import attrs
@@ -9,7 +10,8 @@ import attrs
 
 @attrs.frozen
 class Latest:
-    """A page with a table, whose rows are replaced one by one.
+    """A page with a table, whose rows are replaced one by one. What somebody has written behind the
+    table stays.
 
     Attributes:
         path: The file.
@@ -25,11 +27,16 @@ class Latest:
 
     def rows(self) -> dict[tuple[str, ...], str]:
         """The rows that are kept, by name."""
-        if not self.path.exists():
-            return {}
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
-        return {self._name(row): _row(row) for row in cells[1:]}
+        cells = [line.strip("| ").split(" | ") for line in self._table_and_notes()[0]]
+        return {self._name(row): _row(row) for row in cells}
+
+    def _table_and_notes(self) -> tuple[list[str], list[str]]:
+        """The rows as they stand there, and the lines behind them."""
+        page = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        behind = dropwhile(lambda line: not line.startswith("|---"), page.splitlines())
+        lines = [*behind][1:]
+        table = [*takewhile(lambda line: line.startswith("|"), lines)]
+        return table, lines[len(table) :]
 
     def _name(self, row: Sequence[str]) -> tuple[str, ...]:
         return tuple(row[place] for place in self.named_by)
@@ -51,7 +58,8 @@ class Latest:
                 )
             )
         table = [_row(self.columns), f"|{'---|' * len(self.columns)}", *rows.values()]
-        self.path.write_text(self.heading + "\n".join(table) + "\n", encoding="utf-8")
+        lines = [*table, *self._table_and_notes()[1]]
+        self.path.write_text(self.heading + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _row(cells: Sequence[str]) -> str:

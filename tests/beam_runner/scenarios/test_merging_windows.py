@@ -24,6 +24,7 @@ from tests.beam_runner.scenarios.visits import (
     Visits,
     click_of,
 )
+from tests.support.examples import examples
 
 EARLY_AND_LATE = trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1))
 
@@ -269,12 +270,12 @@ def are_equal(panes: list[Any]) -> None:
 
 
 STREAMS = {"spark": 1}
-"""How many streams there are for each trigger, where a stream takes long; else 4."""
+"""How many streams there are for each trigger, where a stream takes long."""
 
 
 @pytest.mark.parametrize("number", range(len(TRIGGERS)))
 def test_visits_of_one_device_are_sessions(host: str, number: int) -> None:
-    for seed in range(4 * number, 4 * number + STREAMS.get(host, 4)):
+    for seed in range(4 * number, 4 * number + STREAMS.get(host, examples(4))):
         panes_are_equal(host, seed)
 
 

@@ -19,8 +19,8 @@ from tests.benchmarks.measure import Unequal
 from tests.benchmarks.peers.engines import PEERS, Peer
 from tests.benchmarks.peers.events import Disordered, Sources, exact_sessions
 from tests.benchmarks.peers.trials import Took, trial
-from tests.judges.building import NotHere, cache_folder
 from tests.support.commands import command_parser
+from tests.support.environments import NotHere, cache_folder
 from tests.support.latest import Latest
 
 LATEST: Final = Latest(

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 import attrs
 
-from tests.judges.building import Requirement, class_path, environment
+from tests.judges.building import class_path
+from tests.support.environments import Requirement, cached_environment
 
 _HERE: Final = Path(__file__).parent
 
@@ -39,7 +40,7 @@ def _flink(mode: str) -> Command:
 
 
 def _python(job: str, *needed: Requirement) -> Command:
-    return lambda cache: [environment(job, needed, cache), _HERE / "jobs.py", job]
+    return lambda cache: [cached_environment(job, needed, cache), _HERE / "jobs.py", job]
 
 
 PEERS: Final[dict[str, Peer]] = {

@@ -19,7 +19,7 @@ from tests.benchmarks.peers.events import (
     exact_sessions,
     read_sessions,
 )
-from tests.judges.building import NotHere
+from tests.support.environments import NotHere
 from tests.support.latest import Latest
 
 SHAPE = Disordered(events=2_500, batch=1_000, keys=20)

@@ -21,7 +21,7 @@ from attrs import frozen
 from tests.benchmarks.measure import refuse_unequal
 from tests.benchmarks.peers.events import DELAY_MS, GAP_MS, read_sessions
 from tests.benchmarks.workers import cpu_of, descendants
-from tests.judges.building import NotHere
+from tests.support.environments import NotHere
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 _SECONDS: Final = 3600

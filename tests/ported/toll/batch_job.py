@@ -6,6 +6,7 @@ from datetime import date
 from beamlike import AfterWatermark, Repeatedly
 from beamlike.scio import ScioContext, WindowOptions
 from toll import booth, vehicle
+from toll.common import aggregate_and_encode_record
 from toll.registration import decode_registration_record
 
 ONE_HOUR = "1 hour"
@@ -36,9 +37,9 @@ def toll_batch_job(sc: ScioContext, args: Mapping[str, str]) -> None:
         entries, exits, ONE_HOUR, DEFAULT_WINDOW_OPTIONS
     )
     vehicle.encode_times_record(times).save_as("total-vehicle-times-one-hour-gap-table")
-    booth.aggregate_and_encode_booth_diagnostic(
-        times_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS
-    ).save_as("total-vehicle-times-diagnostic-one-hour-gap-table")
+    aggregate_and_encode_record(times_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS).save_as(
+        "total-vehicle-times-diagnostic-one-hour-gap-table"
+    )
 
     vehicles, vehicles_diagnostic = vehicle.calculate_expired_with_temporal_join(
         entries,
@@ -50,6 +51,6 @@ def toll_batch_job(sc: ScioContext, args: Mapping[str, str]) -> None:
     vehicle.encode_expired_record(vehicles).save_as(
         "vehicles-with-expired-registration-daily-table"
     )
-    booth.aggregate_and_encode_booth_diagnostic(
-        vehicles_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS
-    ).save_as("vehicles-with-expired-registration-diagnostic-daily-table")
+    aggregate_and_encode_record(vehicles_diagnostic, ONE_DAY, DEFAULT_WINDOW_OPTIONS).save_as(
+        "vehicles-with-expired-registration-diagnostic-daily-table"
+    )

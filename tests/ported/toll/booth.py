@@ -41,19 +41,11 @@ class TollBoothEntry:
 
 
 @dataclass(frozen=True)
-class EntryPayload:
-    id: str
-    entry_time: str
-    license_plate: str
-    toll: str
-
-
-@dataclass(frozen=True)
 class EntryRecord:
     id: str
-    entry_time: datetime
+    entry_time: datetime | str
     license_plate: str
-    toll: Decimal
+    toll: Decimal | str
 
 
 ENTRY_TIMESTAMP = "entry_time"
@@ -61,8 +53,8 @@ ENTRY_DLQ_COUNTER = Metrics.counter("TollBoothEntry", "dlq")
 
 
 def decode_entry_message(
-    messages: SCollection[Message[EntryPayload]],
-) -> tuple[SCollection[TollBoothEntry], SCollection[DeadLetter[EntryPayload]]]:
+    messages: SCollection[Message[EntryRecord]],
+) -> tuple[SCollection[TollBoothEntry], SCollection[DeadLetter[EntryRecord]]]:
     return partition(messages.map(decoding(entry_of, ENTRY_DLQ_COUNTER)))
 
 
@@ -70,7 +62,7 @@ def decode_entry_record(records: SCollection[EntryRecord]) -> SCollection[TollBo
     return records.map(entry_of).timestamp_by(lambda entry: entry.entry_time)
 
 
-def entry_of(said: EntryPayload | EntryRecord, attributes: Any = None) -> TollBoothEntry:
+def entry_of(said: EntryRecord, attributes: Any = None) -> TollBoothEntry:
     return TollBoothEntry(
         id=TollBoothId(said.id),
         entry_time=parse(said.entry_time),
@@ -90,16 +82,9 @@ class TollBoothExit:
 
 
 @dataclass(frozen=True)
-class ExitPayload:
-    id: str
-    exit_time: str
-    license_plate: str
-
-
-@dataclass(frozen=True)
 class ExitRecord:
     id: str
-    exit_time: datetime
+    exit_time: datetime | str
     license_plate: str
 
 
@@ -108,8 +93,8 @@ EXIT_DLQ_COUNTER = Metrics.counter("TollBoothExit", "dlq")
 
 
 def decode_exit_message(
-    messages: SCollection[Message[ExitPayload]],
-) -> tuple[SCollection[TollBoothExit], SCollection[DeadLetter[ExitPayload]]]:
+    messages: SCollection[Message[ExitRecord]],
+) -> tuple[SCollection[TollBoothExit], SCollection[DeadLetter[ExitRecord]]]:
     return partition(messages.map(decoding(exit_of, EXIT_DLQ_COUNTER)))
 
 
@@ -117,7 +102,7 @@ def decode_exit_record(records: SCollection[ExitRecord]) -> SCollection[TollBoot
     return records.map(exit_of).timestamp_by(lambda booth_exit: booth_exit.exit_time)
 
 
-def exit_of(said: ExitPayload | ExitRecord, attributes: Any = None) -> TollBoothExit:
+def exit_of(said: ExitRecord, attributes: Any = None) -> TollBoothExit:
     return TollBoothExit(
         id=TollBoothId(said.id),
         exit_time=parse(said.exit_time),
@@ -189,37 +174,3 @@ def _stats_of_entry(entry: TollBoothEntry) -> TollBoothStats:
 MISSING_TOLL_BOOTH_EXIT = "Missing TollBoothExit to calculate TotalVehicleTimes"
 VEHICLE_REGISTRATION_NOT_EXPIRED = "Vehicle registration is not expired"
 MISSING_VEHICLE_REGISTRATION = "Missing vehicle registration"
-
-
-@dataclass(frozen=True)
-class TollBoothDiagnostic:
-    toll_booth_id: TollBoothId
-    reason: str
-    count: int = 1
-
-    @property
-    def key(self) -> str:
-        return f"{self.toll_booth_id.id}|@|{self.reason}"
-
-    def __add__(self, other: "TollBoothDiagnostic") -> "TollBoothDiagnostic":
-        return replace(self, count=self.count + other.count)
-
-
-@dataclass(frozen=True)
-class BoothDiagnosticRecord:
-    created_at: datetime
-    toll_booth_id: str
-    reason: str
-    count: int
-
-
-def aggregate_and_encode_booth_diagnostic(
-    diagnostics: SCollection[TollBoothDiagnostic],
-    window_duration: str,
-    window_options: WindowOptions,
-) -> SCollection[BoothDiagnosticRecord]:
-    def record(it: Any, timestamp: int) -> BoothDiagnosticRecord:
-        return BoothDiagnosticRecord(instant(timestamp), it.toll_booth_id.id, it.reason, it.count)
-
-    summed = sum_by_key_in_fixed_window(diagnostics, window_duration, window_options)
-    return map_with_timestamp(summed, record)

@@ -5,23 +5,20 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from toll import booth, vehicle
-from toll.common import EPOCH, DeadLetter, DiagnosticRecord, Message, parse, written
+from toll.common import EPOCH, DeadLetter, Diagnostic, DiagnosticRecord, Message, parse, written
 from toll.registration import (
     REGISTRATION_TIMESTAMP,
-    RegistrationPayload,
     RegistrationRecord,
     VehicleRegistration,
     VehicleRegistrationId,
 )
 
-any_toll_booth_diagnostic = booth.TollBoothDiagnostic(
-    booth.TollBoothId("1"), reason="any reason", count=1
-)
-any_toll_booth_diagnostic_record = booth.BoothDiagnosticRecord(
-    created_at=EPOCH, toll_booth_id="1", reason="any reason", count=1
+any_toll_booth_diagnostic = Diagnostic("1", reason="any reason", count=1)
+any_toll_booth_diagnostic_record = DiagnosticRecord(
+    created_at=EPOCH, id="1", reason="any reason", count=1
 )
 
-_entry_payload = booth.EntryPayload(
+_entry_payload = booth.EntryRecord(
     id="1", entry_time="2014-09-10T12:01:00Z", license_plate="JNB 7001", toll="7"
 )
 any_toll_booth_entry_message = Message(
@@ -38,9 +35,7 @@ any_toll_booth_entry_record = booth.EntryRecord(
 )
 any_toll_booth_entry = booth.entry_of(any_toll_booth_entry_record)
 
-_exit_payload = booth.ExitPayload(
-    id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001"
-)
+_exit_payload = booth.ExitRecord(id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001")
 any_toll_booth_exit_message = Message(
     _exit_payload, {booth.EXIT_TIMESTAMP: _exit_payload.exit_time}
 )
@@ -66,7 +61,7 @@ any_toll_booth_stats_record = booth.StatsRecord(
     created_at=EPOCH, **vars(any_toll_booth_stats) | {"id": "1"}
 )
 
-_registration_payload = RegistrationPayload(id="1", license_plate="JNB 7001", expired="1")
+_registration_payload = RegistrationRecord(id="1", license_plate="JNB 7001", expired="1")
 any_vehicle_registration_message = Message(
     _registration_payload, {REGISTRATION_TIMESTAMP: "2014-09-10T11:59:00Z"}
 )
@@ -135,11 +130,11 @@ def any_vehicle_with_expired_registration_record(
 
 def any_vehicle_with_expired_registration_message(
     created_at: datetime, id: str = "1"
-) -> Message[vehicle.ExpiredPayload]:
+) -> Message[vehicle.ExpiredRecord]:
     times = {"created_at": written(created_at), "entry_time": _EXPIRED_ENTRY_TIME}
     record = any_vehicle_with_expired_registration_record(created_at, id)
     return Message(
-        vehicle.ExpiredPayload(**vars(record) | times),
+        vehicle.ExpiredRecord(**vars(record) | times),
         {vehicle.EXPIRED_TIMESTAMP: written(created_at)},
     )
 

@@ -29,17 +29,10 @@ class VehicleRegistration:
 
 
 @dataclass(frozen=True)
-class RegistrationPayload:
-    id: str
-    license_plate: str
-    expired: str
-
-
-@dataclass(frozen=True)
 class RegistrationRecord:
     id: str
     license_plate: str
-    expired: int
+    expired: int | str
 
 
 REGISTRATION_TIMESTAMP = "registration_time"
@@ -47,8 +40,8 @@ REGISTRATION_DLQ_COUNTER = Metrics.counter("VehicleRegistration", "dlq")
 
 
 def decode_registration_message(
-    messages: SCollection[Message[RegistrationPayload]],
-) -> tuple[SCollection[VehicleRegistration], SCollection[DeadLetter[RegistrationPayload]]]:
+    messages: SCollection[Message[RegistrationRecord]],
+) -> tuple[SCollection[VehicleRegistration], SCollection[DeadLetter[RegistrationRecord]]]:
     return partition(messages.map(decoding(_of_payload, REGISTRATION_DLQ_COUNTER)))
 
 
@@ -67,13 +60,11 @@ def union_history_with_updates(
     return union_in_global_window(history, updates)
 
 
-def _of_payload(payload: RegistrationPayload, attributes: Mapping[str, str]) -> VehicleRegistration:
+def _of_payload(payload: RegistrationRecord, attributes: Mapping[str, str]) -> VehicleRegistration:
     return _registration_of(payload, parse(attributes[REGISTRATION_TIMESTAMP]))
 
 
-def _registration_of(
-    said: RegistrationPayload | RegistrationRecord, registered: datetime
-) -> VehicleRegistration:
+def _registration_of(said: RegistrationRecord, registered: datetime) -> VehicleRegistration:
     return VehicleRegistration(
         id=VehicleRegistrationId(said.id),
         registration_time=registered,

@@ -85,9 +85,9 @@ def _calculate_total_vehicle_times(
         entries, exits, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
     )
     vehicle.encode_times_record(times).save_as("total-vehicle-times-table")
-    booth.aggregate_and_encode_booth_diagnostic(
-        diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
-    ).save_as("total-vehicle-times-diagnostic-table")
+    aggregate_and_encode_record(diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS).save_as(
+        "total-vehicle-times-diagnostic-table"
+    )
 
 
 def _calculate_vehicles_with_expired_registrations(
@@ -102,6 +102,6 @@ def _calculate_vehicles_with_expired_registrations(
     )
     vehicle.encode_expired_message(vehicles).save_as("vehicles-with-expired-registration-topic")
     vehicle.encode_expired_record(vehicles).save_as("vehicles-with-expired-registration-table")
-    booth.aggregate_and_encode_booth_diagnostic(
-        diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS
-    ).save_as("vehicles-with-expired-registration-diagnostic-table")
+    aggregate_and_encode_record(diagnostic, TEN_MINUTES, DEFAULT_WINDOW_OPTIONS).save_as(
+        "vehicles-with-expired-registration-diagnostic-table"
+    )

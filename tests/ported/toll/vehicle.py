@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from beamlike.scio import SCollection, WindowOptions
 from toll import booth
-from toll.common import Message, instant, written
+from toll.common import Diagnostic, Message, instant, written
 from toll.registration import VehicleRegistration, VehicleRegistrationId
 from toll.syntax import Either, Left, Right, map_with_timestamp, partition
 
@@ -36,10 +36,10 @@ def calculate_times_in_session_window(
     booth_exits: SCollection[booth.TollBoothExit],
     gap_duration: str,
     window_options: WindowOptions,
-) -> tuple[SCollection[TotalVehicleTimes], SCollection[booth.TollBoothDiagnostic]]:
+) -> tuple[SCollection[TotalVehicleTimes], SCollection[Diagnostic]]:
     def joined(
         entries: SCollection[booth.TollBoothEntry],
-    ) -> SCollection[Either[booth.TollBoothDiagnostic, TotalVehicleTimes]]:
+    ) -> SCollection[Either[Diagnostic, TotalVehicleTimes]]:
         entries_by_id = entries.key_by(
             lambda entry: (entry.id.id, entry.license_plate.number)
         ).with_session_windows(gap_duration, window_options)
@@ -67,10 +67,10 @@ def encode_times_record(times: SCollection[TotalVehicleTimes]) -> SCollection[Ti
 
 def _times_of(
     both: tuple[booth.TollBoothEntry, booth.TollBoothExit | None],
-) -> Either[booth.TollBoothDiagnostic, TotalVehicleTimes]:
+) -> Either[Diagnostic, TotalVehicleTimes]:
     entry, booth_exit = both
     if booth_exit is None:
-        return Left(booth.TollBoothDiagnostic(entry.id, booth.MISSING_TOLL_BOOTH_EXIT))
+        return Left(Diagnostic(entry.id.id, booth.MISSING_TOLL_BOOTH_EXIT))
     return Right(
         TotalVehicleTimes(
             license_plate=entry.license_plate,
@@ -94,20 +94,11 @@ class VehiclesWithExpiredRegistration:
 
 
 @dataclass(frozen=True)
-class ExpiredPayload:
-    created_at: str
-    vehicle_registration_id: str
-    toll_booth_id: str
-    entry_time: str
-    license_plate: str
-
-
-@dataclass(frozen=True)
 class ExpiredRecord:
-    created_at: datetime
+    created_at: datetime | str
     vehicle_registration_id: str
     toll_booth_id: str
-    entry_time: datetime
+    entry_time: datetime | str
     license_plate: str
 
 
@@ -120,10 +111,10 @@ def calculate_expired_with_temporal_join(
     left_window_duration: str,
     right_window_duration: str,
     window_options: WindowOptions,
-) -> tuple[SCollection[VehiclesWithExpiredRegistration], SCollection[booth.TollBoothDiagnostic]]:
+) -> tuple[SCollection[VehiclesWithExpiredRegistration], SCollection[Diagnostic]]:
     def joined(
         entries: SCollection[booth.TollBoothEntry],
-    ) -> SCollection[Either[booth.TollBoothDiagnostic, VehiclesWithExpiredRegistration]]:
+    ) -> SCollection[Either[Diagnostic, VehiclesWithExpiredRegistration]]:
         entries_by_plate = entries.key_by(
             lambda entry: entry.license_plate.number
         ).with_fixed_windows(left_window_duration, options=window_options)
@@ -137,10 +128,10 @@ def calculate_expired_with_temporal_join(
 
 def encode_expired_message(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
-) -> SCollection[Message[ExpiredPayload]]:
-    def message(record: ExpiredRecord) -> Message[ExpiredPayload]:
+) -> SCollection[Message[ExpiredRecord]]:
+    def message(record: ExpiredRecord) -> Message[ExpiredRecord]:
         times = {"created_at": written(record.created_at), "entry_time": written(record.entry_time)}
-        payload = ExpiredPayload(**vars(record) | times)
+        payload = ExpiredRecord(**vars(record) | times)
         return Message(payload, {EXPIRED_TIMESTAMP: payload.created_at})
 
     return encode_expired_record(vehicles).map(message)
@@ -163,12 +154,12 @@ def encode_expired_record(
 
 def _expired(
     both: tuple[booth.TollBoothEntry, VehicleRegistration | None],
-) -> Either[booth.TollBoothDiagnostic, VehiclesWithExpiredRegistration]:
+) -> Either[Diagnostic, VehiclesWithExpiredRegistration]:
     entry, registration = both
     if registration is None:
-        return Left(booth.TollBoothDiagnostic(entry.id, booth.MISSING_VEHICLE_REGISTRATION))
+        return Left(Diagnostic(entry.id.id, booth.MISSING_VEHICLE_REGISTRATION))
     if not registration.expired:
-        return Left(booth.TollBoothDiagnostic(entry.id, booth.VEHICLE_REGISTRATION_NOT_EXPIRED))
+        return Left(Diagnostic(entry.id.id, booth.VEHICLE_REGISTRATION_NOT_EXPIRED))
     return Right(
         VehiclesWithExpiredRegistration(
             vehicle_registration_id=registration.id,

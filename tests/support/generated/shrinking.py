@@ -12,27 +12,19 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.scenarios.writing import beyond_the_format, write_scenario
-from tests.support.differential import LAWS, Broken, differences
+from tests.support.differential import LAWS, Case
 from tests.support.generated.scenarios import RandomScenario
+from tests.support.laws import Broken
 
 
-def smallest(broken: Broken, attempts: int = 2000) -> Broken:
+def smallest(broken: Broken[Case]) -> Broken[Case]:
     """The same law broken by less: fewer steps, elements and trigger nodes, plainer parts."""
-    if broken.law not in LAWS:  # found on Spark, where an attempt takes too long
-        return broken
-    left = attempts
-    improved = True
-    while improved:
-        improved = False
-        for scenario in _smaller(broken.case.scenario):
-            left -= 1
-            if left < 0:
-                return broken
-            case = attrs.evolve(broken.case, scenario=scenario)
-            if found := differences(case, broken.law):
-                broken, improved = Broken(case, broken.law, tuple(found)), True
-                break
-    return broken
+    return LAWS.smallest(broken, _smaller_cases, attempts=2000)
+
+
+def _smaller_cases(case: Case) -> Iterator[Case]:
+    for scenario in _smaller(case.scenario):
+        yield attrs.evolve(case, scenario=scenario)
 
 
 def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
@@ -123,7 +115,7 @@ def _smaller_triggers(trigger: t.Trigger) -> Iterator[t.Trigger]:
                     yield type(trigger)(*subs)
 
 
-def transcript_of(broken: Broken) -> dict[str, Any]:
+def transcript_of(broken: Broken[Case]) -> dict[str, Any]:
     """The scenario as a transcript that expects what the memory host says.
 
     Its notes say which law it breaks, and what of it a transcript cannot say.

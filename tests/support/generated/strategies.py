@@ -254,3 +254,22 @@ def patient_strategy(random: Random, *, gap_functions: bool = True) -> bl.Window
     while window_fn.is_merging and trigger.may_finish:
         trigger = any_trigger(random, 3, kinds)
     return any_strategy(random, window_fn=window_fn, trigger=trigger)
+
+
+def any_counted_sessions(random: Random) -> bl.Sessions:
+    """Sessions that may hold only so many elements."""
+    gap = random.randint(1, 12)
+    longest = random.choice((None, gap + random.randint(0, 15)))
+    return bl.Sessions(gap, max_duration=longest, max_elements=random.randint(1, 4))
+
+
+def any_ended_sessions(random: Random) -> bl.Sessions:
+    """Sessions that every fifth number ends."""
+    gap = random.randint(2, 12)
+    return bl.Sessions(
+        gap,
+        max_duration=random.choice((None, None, gap + random.randint(0, 15))),
+        max_elements=random.choice((None, None, random.randint(1, 4))),
+        merge_touching=random.randrange(3) == 0,
+        ends_with=is_fifth,
+    )

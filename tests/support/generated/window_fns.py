@@ -1,9 +1,13 @@
 """Window functions as users write them."""
 
+from random import Random
+
 import attrs
 
+from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from tests.support.generated.strategies import gap_of_number
 
 
 @attrs.frozen
@@ -59,3 +63,17 @@ class Absorbing(MergingWindowFn):
             for large, parts in inside.items()
             if large in parts and len(parts) > 1
         )
+
+
+def any_user_fn(random: Random) -> WindowFn:
+    """A window function that a user wrote, or sessions with a function for the gap or a bound."""
+    length = random.randint(2, 12)
+    kinds: tuple[WindowFn, ...] = (
+        Shifts(length),
+        Touching(length),
+        Absorbing(length),
+        Sessions(gap_of_number),
+        Sessions(length, max_duration=length + random.randint(0, 15)),
+        Sessions(gap_of_number, max_duration=random.randint(1, 15)),
+    )
+    return kinds[random.randrange(len(kinds))]

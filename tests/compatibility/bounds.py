@@ -1,4 +1,4 @@
-"""The lower bounds of `setup.cfg`, as constraints for pip."""
+"""The lower bounds of `setup.cfg` for pip: ``python -m tests.compatibility.bounds`` prints them."""
 
 import configparser
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parent.parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 EXTRAS: Final = ("local", "spark", "png", "demo", "metrics", "sketches", "test")
 """Extras whose bounds are tried. What only checks or shows code is left as it comes."""
 _TOOLS: Final = frozenset(("ipykernel", "mypy", "nbclient", "nbformat", "playwright", "ruff"))
@@ -27,3 +27,7 @@ def constraints() -> Iterator[str]:
             raise ValueError(f"{line!r} of setup.cfg has no lower bound; add >= and a version")
         if bound[1] not in _TOOLS:
             yield f"{bound[1]}=={bound[2]}"
+
+
+if __name__ == "__main__":
+    print(*constraints(), sep="\n")
