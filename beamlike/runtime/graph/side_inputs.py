@@ -58,6 +58,11 @@ class SideBatch:
         """What a machine takes: their earliest time is what the watermark waits for."""
         return Element(Main(self), min(self.timestamps), window)
 
+    def bundle(self, window: Window) -> Bundle:
+        """The elements, in their window."""
+        spans = Spans.all_in(window, len(self.values))
+        return Bundle(self.values, self.timestamps, spans, self.panes)
+
     def drops(self, drop: Drop) -> Iterator[Drop]:
         """The drop of each of them, where a machine dropped all."""
         for value, timestamp in zip(self.values, self.timestamps, strict=True):
@@ -243,14 +248,14 @@ class SideInputWorker(Worker):
 
     def look(self, batches_out: Iterable[tuple[Window, SideBatch]]) -> Tagged:
         """What the function makes of batches that have passed all machines."""
-        together = [*seen_together(batches_out)]
+        together = [*_seen_together(batches_out)]
         if not together:
             return ()
         self.setup()
         return self._function.run(together)
 
 
-def seen_together(
+def _seen_together(
     batches_out: Iterable[tuple[Window, SideBatch]],
 ) -> Iterator[tuple[Contents, Bundle]]:
     """Batches in a row that see the same, as bundles, each with the side inputs."""
@@ -258,6 +263,5 @@ def seen_together(
         bundle, contents = Bundle(), ()
         for window, batch in group:
             contents = batch.seen
-            spans = Spans.all_in(window, len(batch.values))
-            bundle.extend(Bundle(batch.values, batch.timestamps, spans, batch.panes))
+            bundle.extend(batch.bundle(window))
         yield contents, bundle

@@ -168,7 +168,11 @@ class FunctionWorker(Worker):
         parts = bundle.parts()
         if self.shares_elements and self._do.changes_elements:
             parts = [part.with_values(own_copies(part.values)) for part in parts]
-        return self.run(((), part) for part in parts)
+        return self.run(pair for part in parts for pair in self.looking(part))
+
+    def looking(self, part: Bundle) -> Iterable[tuple[Contents, Bundle]]:
+        """Elements with the side inputs that they see: none."""
+        return (((), part),)
 
     def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:
         """What one bundle becomes, whose parts see different side inputs.
