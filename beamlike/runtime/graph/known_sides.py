@@ -108,7 +108,7 @@ class KnownSideInputWorker(FunctionWorker):
     """
 
     def __init__(self, node: KnownSideInputNode) -> None:
-        super().__init__(node.label, node.look.do)
+        super().__init__(node, node.look.do)
         self._known = node
         self._seen: dict[Window, Contents] = {}
 

@@ -176,10 +176,10 @@ class SideInputWorker(Worker):
     """Shows a function what each element sees. Its machines are stepped in this process."""
 
     def __init__(self, node: SideInputNode) -> None:
-        super().__init__(node.label)
+        super().__init__(node)
         self.node, self.machines = node, machines_of(node)
         self._wire = Wire.declared()
-        self._function = FunctionWorker(node.label, node.do)
+        self._function = FunctionWorker(node, node.do)
         self._is_set_up = False
         earliest = node.resolution.earliest
         self._states = [KeyState.unseen(earliest, 0) for _ in self.machines]
