@@ -3,36 +3,25 @@
 Side inputs that come to an end Spark computes before the query that looks there.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 import attrs
-import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
-from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.element_rows import ElementColumns
+from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.scripts import mails_of
-from beamlike.hosts.spark.graph.stages import (
-    MESSAGE,
-    ROWS,
-    SHOWN,
-    RowsOfEdge,
-    Shows,
-    sender,
-)
+from beamlike.hosts.spark.graph.stages import MESSAGE, Shows, rows_column, sender
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.sql_columns import type_of
 from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.hosts.spark.worker_errors import reported
-from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.machine.input_clocks import (
     InputClock,
     ShardWatermark,
@@ -47,14 +36,9 @@ from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
-from beamlike.runtime.packing import Batches
-from beamlike.runtime.store.blobs import table_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-ENCODED = "value binary"
-"""The Spark schema of encoded elements."""
 
 
 @attrs.frozen(eq=False)
@@ -123,8 +107,9 @@ def streams(source: ReadNode) -> bool:
 def stream_messages(
     spark: "SparkSession",
     layers: Layers,
-    shows: Shows | RowsOfEdge,
+    shows: Shows,
     *,
+    reports: bool = True,
     shards: int,
     wake_every_ms: int,
     extra_batches: "DataFrame | None" = None,
@@ -133,7 +118,7 @@ def stream_messages(
     """What leaves a pipeline over streams. Other sources enter it by ``extra_batches``.
 
     Args:
-        shows: See `stepped_through`.
+        shows: See `output_stage`, and so for ``reports``.
         extra_batches: Batches that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
@@ -152,7 +137,8 @@ def stream_messages(
         for number, node in enumerate(layers.nodes)
         if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
-    return stepped_through(entries, Spread(layers, shards, BUCKETS), shows=shows, observed=observed)
+    spread = Spread(layers, shards, BUCKETS)
+    return stepped_through(entries, spread, shows=shows, reports=reports, observed=observed)
 
 
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:
@@ -192,7 +178,7 @@ def _silences_ms(layers: Layers) -> list[int]:
 
 
 def bounded_messages(
-    spark: "SparkSession", layers: Layers, shards: int, shows: Shows | RowsOfEdge
+    spark: "SparkSession", layers: Layers, shards: int, shows: Shows, *, reports: bool = True
 ) -> "DataFrame":
     """What leaves a pipeline over data that ends: everything happens in one step."""
     unbounded = [
@@ -209,7 +195,8 @@ def bounded_messages(
     blobs = [(blob,) for place, mail in enumerate(sent) for blob in layers.sent(mail, place)]
     created = spark.createDataFrame(blobs, MESSAGE)
     entries = [*(frame.entry(layers, number) for number, frame in frames), Entry(created)]
-    return stepped_through(entries, Spread(layers, shards, 1, bounded=True), shows=shows)
+    spread = Spread(layers, shards, 1, bounded=True)
+    return stepped_through(entries, spread, shows=shows, reports=reports)
 
 
 def with_known_side_inputs(
@@ -270,49 +257,9 @@ def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     return mails, frames
 
 
-@attrs.frozen
-class Shown:
-    """The elements of a wanted edge as rows of a schema.
-
-    Args:
-        coder: How the elements are encoded, where the rows hold their bytes.
-    """
-
-    columns: ElementColumns
-    coder: Coder | None
-    ddl: str
-
-    @classmethod
-    def of(cls, schema: str | Coder, owner: str) -> Self:
-        """The rows of a schema, or of encoded elements."""
-        coder = schema if isinstance(schema, Coder) else None
-        ddl = ENCODED if isinstance(schema, Coder) else schema
-        return cls(ElementColumns.of(ddl, owner), coder, ddl)
-
-    def table(self, values: Sequence[Any]) -> pa.Table:
-        """Elements as rows."""
-        if self.coder is not None:
-            values = [(self.coder.encode(value),) for value in values]
-        return self.columns.table(values)
-
-    def rows_of(self, edge: int) -> RowsOfEdge:
-        """What makes these rows of an edge that alone is wanted, by its number."""
-        lists = T.ArrayType(self.columns.schema, containsNull=False)
-        schema = T.StructType([T.StructField(ROWS, lists)])
-        dtype = to_arrow_schema(schema, **IN_UTC).field(ROWS).type
-        return RowsOfEdge(edge, self.table, dtype, schema)
-
-    def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
-        """These rows in what leaves a pipeline, by their number among all that are shown."""
-        blobs = left.where(F.col(SHOWN) == number).select("blob")
-        return blobs.mapInArrow(reported(_unpack), self.ddl)
-
-
-def _unpack(batches: Batches) -> Batches:
-    tune_worker_process()
-    for batch in batches:
-        for blob in batch.column("blob"):
-            yield from table_in(blob.as_buffer()).to_batches()
+def rows_in(left: "DataFrame", number: int = 0) -> "DataFrame":
+    """The rows of one of the edges that are shown, in what leaves a pipeline."""
+    return left.selectExpr(f"inline({rows_column(number)})")
 
 
 def frame_of(
@@ -333,8 +280,8 @@ def frame_of(
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
     if not is_stream(layers):
-        rows = shown.rows_of(layers.edge_number[edge])
-        return bounded_messages(spark, layers, shards, rows)
+        shows = [(layers.edge_number[edge], shown)]
+        return rows_in(bounded_messages(spark, layers, shards, shows, reports=False))
     layers, _, _ = with_known_side_inputs(spark, layers, shards)
     (edge,) = layers.wanted
     still = [node.label for node in layers.sources if not streams(node)]
@@ -345,14 +292,16 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    return stream_messages(
+    left = stream_messages(
         spark,
         layers,
-        shown.rows_of(layers.edge_number[edge]),
+        [(layers.edge_number[edge], shown)],
+        reports=False,
         shards=shards,
         wake_every_ms=wake_every_ms,
         names=_name_of,
     )
+    return rows_in(left)
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()

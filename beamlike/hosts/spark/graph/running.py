@@ -9,14 +9,15 @@ import attrs
 
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.spark.graph.checkpoint import PipelineCheckpoint
+from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.frames import (
-    Shown,
     bounded_messages,
+    rows_in,
     stream_messages,
     waits_for_clock,
     with_known_side_inputs,
 )
-from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
+from beamlike.hosts.spark.graph.stages import MESSAGE, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
 from beamlike.machine.input_clocks import ShardWatermark, SourceClock
@@ -164,11 +165,10 @@ def start(
     folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
-    shown = _shown(sinks)
     left = stream_messages(
         spark,
         layers,
-        _shows(layers, shown),
+        _shows(layers, sinks),
         shards=shards,
         wake_every_ms=wake_every_ms,
         extra_batches=messages,
@@ -176,7 +176,7 @@ def start(
     run_report = RunReport()
 
     def write(batch: "DataFrame", number: int) -> None:
-        _write(batch, number, layers, shown, run_report)
+        _write(batch, number, layers, sinks, run_report)
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
@@ -192,35 +192,28 @@ def run_bounded(
     for first, mail in jobs:
         run_report.add(first, mail)
     sinks = [attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag)) for sink in sinks]
-    shown = _shown(sinks)
-    left = bounded_messages(spark, rest, shards, _shows(rest, shown))
-    _write(left, 0, rest, shown, run_report)
+    left = bounded_messages(spark, rest, shards, _shows(rest, sinks))
+    _write(left, 0, rest, sinks, run_report)
     return run_report
 
 
-Rows = Sequence[tuple[Sink, Shown]]
-"""Each sink, and the rows that it takes."""
-
-
-def _shown(sinks: Sequence[Sink]) -> Rows:
-    return [(sink, Shown.of(sink.schema, repr(sink.label))) for sink in sinks]
-
-
-def _shows(layers: Layers, rows: Rows) -> Shows:
-    return [(layers.edge_number[sink.edge], shown.table) for sink, shown in rows]
+def _shows(layers: Layers, sinks: Sequence[Sink]) -> Shows:
+    return [
+        (layers.edge_number[sink.edge], Shown.of(sink.schema, repr(sink.label))) for sink in sinks
+    ]
 
 
 def _write(
-    left: "DataFrame", number: int, layers: Layers, rows: Rows, run_report: RunReport
+    left: "DataFrame", number: int, layers: Layers, sinks: Sequence[Sink], run_report: RunReport
 ) -> None:
     """Give each sink its rows. They are made once, for all of them."""
     kept = left.persist()
     try:
-        blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
+        blobs = kept.where("blob is not null").select("blob").collect()
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
         run_report.add(layers, mail)
-        for index, (sink, shown) in enumerate(rows):
-            sink.write(shown.rows_in(kept, index), number)
+        for index, sink in enumerate(sinks):
+            sink.write(rows_in(kept, index), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.
         run_report.ended |= {(update.input, getattr(update, "shard", 0)) for update in mail.reached}
     finally:
