@@ -101,25 +101,14 @@ class ElementColumns:
                 raise _Unfit("leave out NOT NULL, or give it a value")
             fitted = values if fit is None else [fit(value) for value in values]
             return pa.array(fitted, arrow)
-        except (_Unfit, pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        except (_Unfit, pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+            if len(values) == 1:
+                advice = f"declare another type, or convert it before ({error})"
+                advice = str(error) if isinstance(error, _Unfit) else advice
+                self._refuse(field, values[0], elements[0], advice)
             for value, element in zip(values, elements, strict=True):
-                self._check(field, value, element, arrow)
+                self._column(index, [value], [element])
             raise
-
-    def _check(self, field: T.StructField, value: Any, element: Any, arrow: pa.DataType) -> None:
-        """Refuse a value that is not for this column."""
-        fit = _fitting(field.dataType, {type(value)})
-        try:
-            if not field.nullable and value is None:
-                raise _Unfit("leave out NOT NULL, or give it a value")
-            fitted = value if fit is None else fit(value)
-        except _Unfit as error:
-            self._refuse(field, value, element, str(error))
-        try:
-            pa.array([fitted], arrow)
-        except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
-            advice = f"declare another type, or convert it before ({error})"
-            self._refuse(field, value, element, advice)
 
     def _refuse(self, field: T.StructField, value: Any, element: Any, advice: str) -> NoReturn:
         raise PipelineError(
