@@ -22,7 +22,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.fanout import FanoutWork
-from beamlike.runtime.graph.layer_work import Layer, LayerWork
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
@@ -59,7 +59,7 @@ def layer() -> Layer:
         pytest.param(
             lambda: GroupProcessor(FanoutWork(plan()), store=TextStore), clock_of_group, id="fanout"
         ),
-        pytest.param(lambda: GroupProcessor(LayerWork(layer())), blobs_of_nodes, id="pipeline"),
+        pytest.param(lambda: GroupProcessor(layer()), blobs_of_nodes, id="pipeline"),
     ],
 )
 def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(

@@ -44,7 +44,6 @@ from beamlike.runtime.logs import (
 )
 from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.store.index import ShardStatus
-from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
 from beamlike.runtime.work import HostReport, HostSays, Stores, Work
 
@@ -68,14 +67,16 @@ class Placed:
 
 
 @attrs.frozen(slots=False)
-class Layer:
-    """What the shards of a layer do, wherever their state is stored.
+class Layer(Work):
+    """What the shards of a layer do. The state of each node is under its number.
 
     Args:
         spread: The graph, and how it is spread.
         layer: The number of the layer.
     """
 
+    columns = ("blob",)
+    host_says: ClassVar[HostSays] = "never"
     spread: Spread
     layer: int
 
@@ -124,14 +125,18 @@ class Layer:
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))
 
-    def step(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
-        """Take one shard through a micro-batch.
+    def step(
+        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
+    ) -> list[tuple[Any, ...]]:
+        shard, received = self.spread.ids.index(group), Mail.opened(blobs, self.stateful_nodes)
+        after = self._after(shard, received, stores, self.layers.resolution.from_ms(report.clock))
+        return [(blob,) for blob in self.layers.sent(after, shard)]
+
+    def _after(self, shard: int, received: Mail, stores: Stores, clock: int) -> Mail:
+        """What leaves a shard in a micro-batch.
 
         Args:
-            shard: Its position.
-            received: What it was sent.
-            stores: The state of each node.
-            clock: Processing time (ms), if the mail has none.
+            clock: Processing time, if nothing that was received says another.
         """
         after = Mail(
             bundles=received.bundles, passing=received.passing, for_the_end=received.for_the_end
@@ -154,7 +159,7 @@ class Layer:
             updates = list(_updates(placed, received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
-                stepped = stage.step(stores[number], ShardInput(tables, updates, now))
+                stepped = stage.step(stores(number), ShardInput(tables, updates, now))
             jump = self._jump(number, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(stage.plan.name, jump)
@@ -178,16 +183,7 @@ class Layer:
                 report.traces.append(traced)
         return after
 
-    def stepped(
-        self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
-    ) -> list[bytes]:
-        """A step of the layer, from batches to batches."""
-        return self.layers.sent(
-            self.step(shard, Mail.opened(blobs, self.stateful_nodes), stores, clock), shard
-        )
-
-    def teardown(self) -> None:
-        """Let what the functions of this copy have made come to its end."""
+    def close(self) -> None:
         for placed in self._stages.values():
             placed.stage.worker.teardown()
 
@@ -234,28 +230,3 @@ def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUp
                 yield SourceProgress(origin, update.watermark)
             else:
                 yield attrs.evolve(update, input=origin)
-
-
-class LayerWork(Work):
-    """The shards of a layer. The state of each node is under its number.
-
-    Args:
-        layer: What they do.
-    """
-
-    columns = ("blob",)
-    host_says: ClassVar[HostSays] = "never"
-
-    def __init__(self, layer: Layer) -> None:
-        self._layer, self._ids = layer, layer.spread.ids
-
-    def step(
-        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
-    ) -> list[tuple[Any, ...]]:
-        of_nodes = {node: stores(node) for node in self._layer.stateful_nodes}
-        shard = self._ids.index(group)
-        clock = self._layer.layers.resolution.from_ms(report.clock)
-        return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
-
-    def close(self) -> None:
-        self._layer.teardown()

@@ -24,6 +24,7 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import Store
+from beamlike.runtime.work import HostReport
 
 
 class _Store(Store):
@@ -141,6 +142,6 @@ def _stepped(
 ) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):
         own = {stage: stores[layer.layer, shard, stage] for stage in layer.stages}
-        yield layer.stepped(
-            shard, (blob for to, blob, _ in sent if to == group), own, _SPARKS_CLOCK
-        )
+        blobs = [blob for to, blob, _ in sent if to == group]
+        rows = layer.step(group, own.__getitem__, blobs, HostReport([], _SPARKS_CLOCK))
+        yield [blob for (blob,) in rows]

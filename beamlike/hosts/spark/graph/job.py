@@ -20,7 +20,7 @@ from beamlike.hosts.spark.graph.stages import (
     output_stage,
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
-from beamlike.runtime.graph.layer_work import Layer, LayerWork
+from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
@@ -42,7 +42,7 @@ def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail])
     for index in range(layers.depth):
         walk = _by_step(_to_shards(spread, index))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
-        work = LayerWork(Layer(spread, index + 1))
+        work = Layer(spread, index + 1)
         rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), _STEPPED)
     of_step: dict[int, list[bytes]] = defaultdict(list)
@@ -86,7 +86,7 @@ def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
     return walk
 
 
-def _steps_of_shard(work: LayerWork) -> Callable[[pa.Table], pa.Table]:
+def _steps_of_shard(work: Layer) -> Callable[[pa.Table], pa.Table]:
     """The function for ``applyInArrow`` that takes a shard from the beginning to the end."""
 
     def walk(group: pa.Table) -> pa.Table:

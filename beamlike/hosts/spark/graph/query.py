@@ -40,7 +40,7 @@ from beamlike.machine.input_clocks import StageClock
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
-from beamlike.runtime.graph.layer_work import NOTED, Layer, LayerWork
+from beamlike.runtime.graph.layer_work import NOTED, Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
@@ -84,7 +84,7 @@ def stepped_through(
     layers = spread.layers
     for index in range(layers.depth):
         sent = _sent(entries, spread, index).groupBy("shard")
-        work = LayerWork(Layer(spread, index + 1))
+        work = Layer(spread, index + 1)
         if spread.bounded:
             stepped = sent.applyInArrow(reported_group(at_once(work, ["blob"])), MESSAGE)
         else:
