@@ -1,7 +1,6 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -15,13 +14,12 @@ from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.runtime.options import SHARDS, WAKE_EVERY
+from beamlike.runtime.options import WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery, RunReport, Sink
-    from beamlike.runtime.graph.layers import Layers
 
 
 @attrs.frozen
@@ -54,61 +52,6 @@ class SparkOptions:
         """How often a query that waits is woken without data, ms."""
         every = WAKE_EVERY if self.wake_every is None else self.wake_every
         return duration_ms(every, "wake_every")
-
-
-@attrs.frozen(slots=False)
-class SparkGraph:
-    """A graph on a session of Spark.
-
-    Args:
-        shards: The groups that share the keys of a grouping; None: as many as is usual there.
-    """
-
-    spark: "SparkSession"
-    nodes: Sequence[Node]
-    sinks: "Sequence[Sink]"
-    shards: int | None
-
-    def play(self, outputs: Sequence[Edge] = (), kept: Any = None) -> PipelineRun:
-        """Play its scripts step by step."""
-        from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-
-        shards = {} if self.shards is None else {"shards": self.shards}
-        scripted = Scripted(self.nodes, outputs, kept)
-        (run,) = run_pipelines_on_spark([scripted], self.spark, **shards)
-        return run
-
-    @cached_property
-    def layers(self) -> "Layers":
-        """What of it runs together."""
-        from beamlike.hosts.spark.graph.frames import clock_of
-        from beamlike.runtime.graph.layers import Layers
-
-        return Layers.of(self.nodes, [sink.edge for sink in self.sinks], clock_of)
-
-    def run_bounded(self) -> "RunReport":
-        """Run it over data that ends."""
-        from beamlike.hosts.spark.graph.running import run_bounded
-        from beamlike.hosts.spark.worker_errors import as_raised
-
-        with as_raised():
-            return run_bounded(self.spark, self.layers, self.sinks, shards=self.shards or SHARDS)
-
-    def start(
-        self, checkpoint: str, trigger: Mapping[str, Any], wake_every_ms: int
-    ) -> "PipelineQuery":
-        """Start it over streams."""
-        from beamlike.hosts.spark.graph.running import start
-
-        return start(
-            self.spark,
-            self.layers,
-            self.sinks,
-            checkpoint=checkpoint,
-            trigger=trigger,
-            shards=self.shards or SHARDS,
-            wake_every_ms=wake_every_ms,
-        )
 
 
 class RunningResult(PipelineResult):
@@ -229,6 +172,7 @@ def run_on_spark(
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.frames import is_stream
+    from beamlike.hosts.spark.graph.running import SparkGraph
     from beamlike.hosts.spark.session import local_session
 
     sources = [node for node in nodes if isinstance(node, ReadNode)]

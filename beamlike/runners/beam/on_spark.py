@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.on_spark import SparkGraph
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
@@ -93,6 +92,7 @@ def run_on_spark(
     needs("the host spark", "spark")
     from pyspark.sql import SparkSession
 
+    from beamlike.hosts.spark.graph.running import SparkGraph
     from beamlike.hosts.spark.session import local_session
 
     translation = translated(is_drain)
@@ -119,6 +119,8 @@ def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> 
             f"{frames[0]!r} reads a DataFrame, and a TestStream is beside it, which only a "
             "pipeline without DataFrames can play; leave out one of them"
         )
+    from beamlike.hosts.spark.graph.running import SparkGraph
+
     with raising_causes():
         return SparkGraph(spark, nodes, (), settings.groups).play(kept=frozenset()).metrics
 
@@ -165,6 +167,8 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         self._running = self._start(is_drain=is_drain)
 
     def _start(self, *, is_drain: bool) -> "PipelineQuery":
+        from beamlike.hosts.spark.graph.running import SparkGraph
+
         translation, shards = self._translated(is_drain), self._settings.groups
         graph = SparkGraph(self._spark, translation.nodes, translation.sinks, shards)
         running = graph.start(self._checkpoint, self._settings.trigger, WAKE_EVERY_MS)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -12,20 +13,24 @@ from beamlike.hosts.spark.graph.checkpoint import PipelineCheckpoint
 from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.frames import (
     bounded_messages,
+    clock_of,
     rows_in,
     stream_messages,
     waits_for_clock,
     with_known_side_inputs,
 )
+from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from beamlike.hosts.spark.graph.stages import MESSAGE, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
+from beamlike.hosts.spark.worker_errors import as_raised
 from beamlike.machine.input_clocks import ShardWatermark, SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, StatefulNode
+from beamlike.model.graph import Edge, Node, StatefulNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.outputs import DroppedElement, RunRecord
+from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.options import SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -137,64 +142,83 @@ def _is_idle_since(instant_ms: int, progress: Any) -> bool:
     )
 
 
-def start(
-    spark: "SparkSession",
-    layers: Layers,
-    sinks: Sequence[Sink],
-    *,
-    checkpoint: str,
-    trigger: Mapping[str, Any],
-    shards: int,
-    wake_every_ms: int,
-) -> PipelineQuery:
-    """Start a pipeline over streams.
+@attrs.frozen(slots=False)
+class SparkGraph:
+    """A graph on a session of Spark.
 
     Args:
-        layers: The pipeline; the wanted edges are those of the sinks.
-        checkpoint: The folder that the query restarts from.
-        trigger: As Spark's ``trigger`` takes it.
-        wake_every_ms: How often a query that waits on processing time gets a micro-batch without
-            data.
-
-    Raises:
-        EnvironmentProblem: The session lacks what a query over streams needs.
-        StateError: Another pipeline went on from this folder.
+        shards: The groups that share the keys of a grouping; None: as many as is usual there.
     """
-    check_session(spark, checkpoint)
-    notice_partitions(spark, shards)
-    folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
-    folder.prepare()
-    messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
-    left = stream_messages(
-        spark,
-        layers,
-        _shows(layers, sinks),
-        shards=shards,
-        wake_every_ms=wake_every_ms,
-        extra_batches=messages,
-    )
-    run_report = RunReport()
 
-    def write(batch: "DataFrame", number: int) -> None:
-        _write(batch, number, layers, sinks, run_report)
+    spark: "SparkSession"
+    nodes: Sequence[Node]
+    sinks: Sequence[Sink]
+    shards: int | None
 
-    writer = left.writeStream.foreachBatch(write).trigger(**trigger)
-    query = writer.option("checkpointLocation", folder.query).start()
-    return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers, shards))
+    def play(self, outputs: Sequence[Edge] = (), kept: Any = None) -> PipelineRun:
+        """Play its scripts step by step."""
+        shards = {} if self.shards is None else {"shards": self.shards}
+        scripted = Scripted(self.nodes, outputs, kept)
+        (run,) = run_pipelines_on_spark([scripted], self.spark, **shards)
+        return run
 
+    @cached_property
+    def layers(self) -> Layers:
+        """What of it runs together."""
+        return Layers.of(self.nodes, [sink.edge for sink in self.sinks], clock_of)
 
-def run_bounded(
-    spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
-) -> RunReport:
-    """Run a pipeline whose sources all come to an end."""
-    run_report = RunReport()
-    rest, new, jobs = with_known_side_inputs(spark, layers, shards)
-    for first, mail in jobs:
-        run_report.add(first, mail)
-    sinks = [attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag)) for sink in sinks]
-    left = bounded_messages(spark, rest, shards, _shows(rest, sinks))
-    _write(left, 0, rest, sinks, run_report)
-    return run_report
+    def run_bounded(self) -> RunReport:
+        """Run it over data that ends."""
+        run_report, shards = RunReport(), self.shards or SHARDS
+        with as_raised():
+            rest, new, jobs = with_known_side_inputs(self.spark, self.layers, shards)
+            for first, mail in jobs:
+                run_report.add(first, mail)
+            sinks = [
+                attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag))
+                for sink in self.sinks
+            ]
+            left = bounded_messages(self.spark, rest, shards, _shows(rest, sinks))
+            _write(left, 0, rest, sinks, run_report)
+        return run_report
+
+    def start(
+        self, checkpoint: str, trigger: Mapping[str, Any], wake_every_ms: int
+    ) -> PipelineQuery:
+        """Start it over streams.
+
+        Args:
+            checkpoint: The folder that the query restarts from.
+            trigger: As Spark's ``trigger`` takes it.
+            wake_every_ms: How often a query that waits on processing time gets a micro-batch
+                without data.
+
+        Raises:
+            EnvironmentProblem: The session lacks what a query over streams needs.
+            StateError: Another pipeline went on from this folder.
+        """
+        spark, layers, sinks, shards = self.spark, self.layers, self.sinks, self.shards or SHARDS
+        check_session(spark, checkpoint)
+        notice_partitions(spark, shards)
+        folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
+        folder.prepare()
+        messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
+        left = stream_messages(
+            spark,
+            layers,
+            _shows(layers, sinks),
+            shards=shards,
+            wake_every_ms=wake_every_ms,
+            extra_batches=messages,
+        )
+        run_report = RunReport()
+
+        def write(batch: "DataFrame", number: int) -> None:
+            _write(batch, number, layers, sinks, run_report)
+
+        writer = left.writeStream.foreachBatch(write).trigger(**trigger)
+        query = writer.option("checkpointLocation", folder.query).start()
+        return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers, shards))
 
 
 def _shows(layers: Layers, sinks: Sequence[Sink]) -> Shows:
