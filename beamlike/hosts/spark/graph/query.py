@@ -44,7 +44,7 @@ from beamlike.runtime.graph.layer_work import NOTED, Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.graph.outputs import PipelineRun, RunRecord
 from beamlike.runtime.graph.scripted_graph import ScriptedNode, Stage, played
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
@@ -232,13 +232,8 @@ class Answers:
         for edge_number, parcel in answer.bundles.items():
             edge, bundle = layers.edges[edge_number], parcel.unpacked(layers.wire)
             self._record_of[layers.number[edge.node]].came[edge].add(step, bundle)
-        for gone in report.lost:
-            label = layers.nodes[gone.node].label
-            dropped = DroppedElement(step, label, gone.key, gone.drop)
-            self._record_of[gone.node].lost.add([dropped])
-        for number, of_node in report.metrics.by_step().items():
-            label = layers.nodes[int(number)].label
-            self._record_of[int(number)].metrics.merge(of_node.of_step(label))
+        for record, nodes, _ in self._graphs:
+            record.note(report, {layers.number[node]: node.label for node in nodes}, step)
         traces_of: dict[int, list[ShardTrace]] = defaultdict(list)
         for trace in report.traces:
             traces_of[trace.node].append(trace)

@@ -29,7 +29,7 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, StatefulNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.graph.outputs import PipelineRun, RunRecord
 from beamlike.runtime.options import SHARDS
 
 if TYPE_CHECKING:
@@ -67,13 +67,8 @@ class RunReport(RunRecord):
 
     def add(self, layers: Layers, mail: Mail) -> None:
         """What was dropped and counted in a micro-batch."""
-        report = mail.at_the_end(layers.wire)
-        labels = [node.label for node in layers.nodes]
-        self.lost.add(
-            DroppedElement(0, labels[gone.node], gone.key, gone.drop) for gone in report.lost
-        )
-        for node, of_node in report.metrics.by_step().items():
-            self.metrics.merge(of_node.of_step(labels[int(node)]))
+        labels = {number: node.label for number, node in enumerate(layers.nodes)}
+        self.note(mail.at_the_end(layers.wire), labels)
 
 
 @attrs.frozen
