@@ -64,18 +64,12 @@ class RunningResult(PipelineResult):
 
     def __init__(self, running: "PipelineQuery") -> None:
         super().__init__(PipelineRun({}, ()))
-        self._running = running
-        self._ended: str | None = None
-        self.query = running.query
+        self._running, self.query = running, running.query
 
     @property
     def state(self) -> str:
         """How far the pipeline is."""
-        if self.query.isActive:
-            return PipelineState.RUNNING
-        if self.query.exception() is not None:
-            return PipelineState.FAILED
-        return self._ended or PipelineState.DONE
+        return self._running.state
 
     def wait_until_finish(self, duration: DurationLike | None = None) -> str:
         """Wait for the end, or for so long; the state then.
@@ -101,9 +95,7 @@ class RunningResult(PipelineResult):
 
     def cancel(self) -> str:
         """End the query. Its checkpoint stays as it is; another run continues from it."""
-        if self.query.isActive:
-            self._ended = PipelineState.CANCELLED
-            self.query.stop()
+        self._running.stop(PipelineState.CANCELLED)
         return self.state
 
     def drain(self) -> str:
@@ -114,7 +106,7 @@ class RunningResult(PipelineResult):
         Source: Dataflow's drain.
         """
         if self.query.isActive:
-            self._ended = PipelineState.DRAINED
+            self._running.end = PipelineState.DRAINED
             self._running.drain()
         return self.state
 

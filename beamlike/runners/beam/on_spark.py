@@ -162,7 +162,6 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         super().__init__(PipelineState.RUNNING)
         self._spark, self._translated, self._settings = spark, translated, settings
         self._recorders: list[MetricsRecorder] = []
-        self._ended: str | None = None
         self._checkpoint = settings.checkpoint or str(scratch_folder("beam"))
         self._running = self._start(is_drain=is_drain)
 
@@ -183,15 +182,9 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
     @property
     def state(self) -> str:
         """How far the pipeline is."""
-        query = self.query
-        if query.isActive and self._ended is None and self._running.has_ended:
-            self._ended = PipelineState.DONE
-            query.stop()
-        if query.isActive:
-            return str(PipelineState.RUNNING)
-        if query.exception() is not None:
-            return str(PipelineState.FAILED)
-        return str(self._ended or PipelineState.DONE)
+        if self._running.has_ended:
+            self._running.stop(PipelineState.DONE)
+        return self._running.state
 
     def wait_until_finish(self, duration: int | None = None) -> str:
         """Wait until the pipeline has ended, or for so long (ms); the state then.
@@ -213,9 +206,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
 
     def cancel(self) -> str:
         """End the query. Another run continues from its checkpoint."""
-        if self.query.isActive:
-            self._ended = PipelineState.CANCELLED
-            self.query.stop()
+        self._running.stop(PipelineState.CANCELLED)
         return self.state
 
     def drain(self) -> str:
@@ -227,7 +218,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         self._running = self._start(is_drain=True)
         self._running.end_sources()
         self.wait_until_finish()
-        self._ended = PipelineState.DRAINED
+        self._running.end = PipelineState.DRAINED
         return self.state
 
     def metrics(self) -> BeamMetricResults:

@@ -71,15 +71,29 @@ class RunReport(RunRecord):
         self.note(mail.at_the_end(layers.wire), labels)
 
 
-@attrs.frozen
+@attrs.define
 class PipelineQuery:
-    """A query that runs, or did."""
+    """A query that runs, or did. ``end`` is the state in which it is when it runs no more."""
 
     query: "StreamingQuery"
     report: RunReport
     layers: Layers
     _checkpoint: PipelineCheckpoint
     _is_woken: bool
+    end: str = "DONE"
+
+    @property
+    def state(self) -> str:
+        """How far it is, in Beam's words."""
+        if self.query.isActive:
+            return "RUNNING"
+        return self.end if self.query.exception() is None else "FAILED"
+
+    def stop(self, end: str) -> None:
+        """End it in this state, if it runs."""
+        if self.query.isActive:
+            self.end = end
+            self.query.stop()
 
     @property
     def has_ended(self) -> bool:
