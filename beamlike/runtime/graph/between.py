@@ -15,11 +15,11 @@ from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
 from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.graph import Edge, GroupNode, StatefulNode
+from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
     EarlyCombiner,
     PlacedTable,
-    WatermarkBound,
     to_shards,
     watermark_bound,
 )
@@ -65,7 +65,7 @@ def _elements_for(
         blobs = key_blobs(keyed.keys, wire.coders)
         if not isinstance(node, GroupNode) or _comes_one_by_one(node):
             return to_shards(shard_tables(keyed, blobs, wire, shards, spread.buckets))
-        bound = WatermarkBound(is_certain=True)
+        bound: int | None = MIN_TIMESTAMP
         if not spread.bounded:
             bound = watermark_bound(layers, number, mail.reached)
         return EarlyCombiner(node, spread).combined(keyed, blobs, bound, part)
