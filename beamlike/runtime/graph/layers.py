@@ -1,7 +1,7 @@
 """How a graph is cut into layers, and what reads what."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final
@@ -156,8 +156,21 @@ class Layers:
 
     @cached_property
     def sharing(self) -> frozenset[int]:
-        """The nodes whose elements another node reads, too, or a result."""
-        return frozenset(self.number[node] for node in sharing(self.nodes, self.wanted))
+        """The nodes whose elements another node reads, too, or a result.
+
+        A function may change what it is given, and must not change what the others see.
+        """
+        outputs: dict[Node, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            outputs[edge.node].append(edge)
+        several = {edge for edge in self.edges if len(self.readers.get(edge, ())) > 1}
+        shared = several.union(self.wanted)
+        for node in self.nodes:
+            # These hand the objects on that they are given.
+            if isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources):
+                shared.update(outputs[node])
+        nodes = enumerate(self.nodes)
+        return frozenset(number for number, node in nodes if not shared.isdisjoint(node.sources))
 
     def stateful_nodes(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
@@ -286,26 +299,3 @@ class Spread:
     def ids(self) -> tuple[int, ...]:
         """The grouping keys of the shards, see `spread_shards`."""
         return spread_shards(self.shards)
-
-
-def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]:
-    """The nodes whose elements something else holds, too: another node, or a record.
-
-    A function may change what it is given, and must not change what the others see.
-
-    Args:
-        nodes: All nodes, each after those that it reads.
-        recorded: The edges whose elements are kept.
-    """
-    nodes = list(nodes)
-    readers = Counter(edge for node in nodes for edge in node.sources)
-    outputs: dict[Node, list[Edge]] = defaultdict(list)
-    for edge in readers:
-        outputs[edge.node].append(edge)
-    shared: set[Edge] = set()
-    for node in nodes:
-        # These hand the objects on that they are given.
-        passed = isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources)
-        read = outputs[node]
-        shared.update(edge for edge in read if passed or readers[edge] > 1 or edge in recorded)
-    return frozenset(node for node in nodes if not shared.isdisjoint(node.sources))
