@@ -12,9 +12,10 @@ import attrs
 
 from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
 from beamlike.model.graph import MAIN, Do
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
-from beamlike.runners.beam.sdk import windowed_value
+from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
 from beamlike.runners.beam.strategies import last_instant
 from beamlike.runners.beam.windows import (
     MOST_KNOWN,
@@ -77,18 +78,29 @@ class ElementForm:
         if not isinstance(bundle.windows, Spans) and not self.windows.carries_object:
             return map(self._in_several, bundle)
         elements, spans = bundle.one_window_each()
-        places, times = [*zip(spans.starts, spans.ends, strict=True)], elements.timestamps
         values, encoded = self._opened(elements.values)
-        windows: Iterable[Any]
-        if isinstance(self.windows, ObjectWindows):
-            windows = map(partial(_decoded_window, self.windows), encoded)
-        else:
-            known = {span: KnownWindows(self.windows.window(span), span) for span in {*places}}
-            windows = map(known.__getitem__, places)
-            if max(times, default=0) >= UNIT.end_of_global_window:
-                times = [*map(partial(last_instant, self.windows), places, times)]
-        panes = _of_each(pane_to_beam, elements.panes)
-        return map(windowed_value, values, times, windows, panes)
+        if not isinstance(self.windows, ObjectWindows):
+            return self._in_bounds(values, elements, spans)
+        windows = map(partial(_decoded_window, self.windows), encoded)
+        panes = map(pane_to_beam, elements.panes)
+        return map(windowed_value, values, elements.timestamps, windows, panes)
+
+    def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
+        known: dict[Span, KnownWindows] = {}
+        times, panes = elements.timestamps, elements.panes
+        is_exact = max(times, default=0) < UNIT.end_of_global_window
+        pane, shown = NO_FIRING, PANE_INFO_UNKNOWN
+        for value, time, start, end, of_element in zip(
+            values, times, spans.starts, spans.ends, panes, strict=True
+        ):
+            span = start, end
+            windows = known.get(span)
+            if windows is None:
+                windows = known[span] = KnownWindows(self.windows.window(span), span)
+            if of_element is not pane:
+                pane, shown = of_element, pane_to_beam(of_element)
+            micros = time if is_exact else last_instant(self.windows, span, time)
+            yield windowed_value(value, micros, windows, shown)
 
     def _opened(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[bytes]]:
         """Values as Beam has them, and the bytes of the windows that came in them."""
