@@ -205,9 +205,10 @@ class _Statements:
         try:
             for position, value in enumerate(values, 1):
                 prepared.setObject(position, value)
-            rows = prepared.getResultSet() if prepared.execute() else None
-            is_there = rows is not None and rows.next()
-            self._first = (int(rows.getLong(1)),) if is_there else None
+            rows: Any = prepared.getResultSet() if prepared.execute() else None
+            self._first = None
+            if rows is not None and rows.next():
+                self._first = (int(rows.getLong(1)),)
         finally:
             prepared.close()
 

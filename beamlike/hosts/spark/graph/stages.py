@@ -1,6 +1,6 @@
 """Between two layers as functions for ``mapInArrow``; see `beamlike.runtime.graph.between`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -145,7 +145,7 @@ def output_stage(
     types |= {rows_column(index): shown.lists for index, (_, shown) in enumerate(shows)}
     types |= {TALLIES: tallies_array(None, 0).type} if tallied else {}
 
-    def of_columns(columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
+    def of_columns(columns: dict[str, pa.Array]) -> pa.RecordBatch:
         size = len(next(iter(columns.values())))
         full = {name: pa.nulls(size, dtype) for name, dtype in types.items()}
         return pa.RecordBatch.from_pydict(full | columns)
@@ -161,11 +161,13 @@ def output_stage(
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)
             tallies, report.tallies = report.tallies, {}
-            blobs = _rest(layers, left, report) if reports else []
-        if blobs or (tallied and tallies):
-            columns = {"blob": pa.array(blobs or [None], pa.binary())}
+            blobs: list[bytes | None] = [*(_rest(layers, left, report) if reports else ())]
+        if tallied and tallies and not blobs:
+            blobs.append(None)
+        if blobs:
+            columns = {"blob": pa.array(blobs, pa.binary())}
             if tallied:
-                columns[TALLIES] = tallies_array(tallies, max(1, len(blobs)))
+                columns[TALLIES] = tallies_array(tallies, len(blobs))
             yield of_columns(columns)
 
     def finish(batches: Batches) -> Batches:
@@ -177,12 +179,14 @@ def output_stage(
     return finish
 
 
-def _rest(layers: Layers, left: Mail, report: Report) -> list[bytes]:
+def _rest(layers: Layers, left: Mail, report: Report) -> Iterator[bytes]:
     """What leaves a pipeline besides rows, as batches."""
     end_of_time = layers.resolution.end_of_time
     ended = [update for update in left.reached if _instant_of(update) >= end_of_time]
     rest = Mail(bundles=left.bundles, reached=ended, report=report)
-    return [*layers.handed_on(rest), *(rest.news(0) if ended else ())]
+    yield from layers.handed_on(rest)
+    if ended:
+        yield from rest.news(0)
 
 
 def _instant_of(update: InputUpdate) -> int:
