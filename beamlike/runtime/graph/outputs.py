@@ -171,9 +171,7 @@ class RunRecord:
             for gone in report.lost
             if gone.node in labels
         )
-        for node, of_node in report.metrics.by_step().items():
-            if int(node) in labels:
-                self.metrics.merge(of_node.of_step(labels[int(node)]))
+        self.metrics.merge(report.metrics, {str(number): label for number, label in labels.items()})
 
     def run(
         self, nodes: Iterable[Node], kept: Container[Edge] | None, why_not: str = STREAMED_ON
