@@ -30,24 +30,21 @@ from beamlike.runtime.graph.worker import Contents, FunctionWorker
 from beamlike.safe_text import USER_RAISED
 
 
-def computable_first(
-    ends: Sequence[Node], comes_to_end: Callable[[ReadNode], bool]
-) -> list[SideInputNode]:
+def computable_first(ends: Sequence[Node]) -> list[SideInputNode]:
     """The nodes of a graph whose side inputs can be computed before it runs.
 
     Args:
         ends: The nodes that are to be reached.
-        comes_to_end: Whether a source ends by itself.
     """
     nodes = in_order(ends)
-    all_end = all(comes_to_end(node) for node in nodes if isinstance(node, ReadNode))
+    all_end = _all_end(nodes)
     chosen = [
         node
         for node in nodes
         if isinstance(node, SideInputNode)
         # Of a window that ends the watermark says when it is too late to look there.
         and (all_end or all(type(side.window_fn) is GlobalWindows for side in node.sides))
-        and all(_ends(edge, comes_to_end) for edge in node.sources[1:])
+        and _all_end(in_order([edge.node for edge in node.sources[1:]]))
     ]
     while chosen:
         left = _left(ends, chosen)
@@ -75,8 +72,9 @@ def _left(ends: Sequence[Node], known_sides: Sequence[SideInputNode]) -> set[Nod
     return left
 
 
-def _ends(edge: Edge, comes_to_end: Callable[[ReadNode], bool]) -> bool:
-    return all(comes_to_end(node) for node in in_order([edge.node]) if isinstance(node, ReadNode))
+def _all_end(nodes: Sequence[Node]) -> bool:
+    """Whether all sources among some nodes end by themselves."""
+    return all(node.bounded for node in nodes if isinstance(node, ReadNode))
 
 
 def known(

@@ -211,7 +211,7 @@ def with_known_side_inputs(
     read = {edge.node for node in layers.nodes for edge in node.sources}
     ends = [node for node in layers.nodes if node not in read]
     ends += (edge.node for edge in layers.wanted if edge.node in read)
-    nodes = computable_first(ends, _comes_to_end)
+    nodes = computable_first(ends)
     if not nodes:
         return layers, {node: node for node in layers.nodes}, []
     sides = [*dict.fromkeys(edge for node in nodes for edge in node.sources[1:])]
@@ -231,10 +231,6 @@ def with_known_side_inputs(
     wanted = [Edge(new[edge.node], edge.tag) for edge in layers.wanted]
     rest = Layers.of([new[end] for end in ends], wanted, clock_of)
     return rest, new, [(first, mail)]
-
-
-def _comes_to_end(source: ReadNode) -> bool:
-    return not streams(source) if isinstance(source.origin, Frame) else source.bounded
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
