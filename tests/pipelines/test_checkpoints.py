@@ -13,7 +13,6 @@ from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
 from beamlike.hosts.spark.graph.running import RunReport
 from beamlike.machine.events import Drop, RowProblem
-from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.outputs import KEPT_LOST, DroppedElement, PipelineRun
 from tests.support.machines.memory import ApplyPerKey
@@ -27,7 +26,7 @@ def nodes(*between: Any, group: str = "Total") -> list[Known]:
     for transform in between:
         pairs |= transform
     summed = pairs | group >> beam.CombinePerKey(sum)
-    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)))
+    return nodes_of(Layers.of([], [summed.edge]))
 
 
 def refusal(before: Sequence[Known], now: Sequence[Known]) -> list[str]:
@@ -73,7 +72,7 @@ def windowed(shards: int = 8, **windowing: Any) -> list[Known]:
     into = {"windowfn": beam.FixedWindows("1 minute"), "accumulation_mode": "discarding"}
     shown = pairs | beam.WindowInto(**(into | usual | windowing))
     summed = shown | "Total" >> beam.CombinePerKey(lambda values: sum(values))
-    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)), shards)
+    return nodes_of(Layers.of([], [summed.edge]), shards)
 
 
 def test_a_sum_that_is_made_otherwise_is_refused_with_both_values() -> None:
@@ -104,7 +103,7 @@ def test_a_sum_goes_on_with_another_lateness_and_another_count() -> None:
 def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
     def summed(combine: beam.CombinePerKey) -> list[Known]:
         pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
-        return nodes_of(Layers.of([], [(pairs | combine).edge], lambda _: StageClock(1)))
+        return nodes_of(Layers.of([], [(pairs | combine).edge]))
 
     here = summed(beam.CombinePerKey(lambda values: sum(values)))
     there = summed(beam.CombinePerKey(lambda values: sum(values)))
@@ -116,7 +115,7 @@ def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
 def test_the_memory_of_a_function_that_another_machine_has_saved_is_refused() -> None:
     pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
     counted = pairs | "Count" >> ApplyPerKey(lambda state, pair, at: (state, [pair]))
-    now = nodes_of(Layers.of([], [counted.edge], lambda _: StageClock(1)))
+    now = nodes_of(Layers.of([], [counted.edge]))
     before = [
         attrs.evolve(it, words={**it.words, "machine": "StatefulMap"}) if it.state else it
         for it in now
@@ -170,7 +169,7 @@ class Started:
 @pytest.fixture
 def started() -> Started:
     rows = beam.Pipeline() | "Sales" >> beam.Create([1])
-    return Started(Layers.of([], [rows.edge], lambda _: StageClock(1)))
+    return Started(Layers.of([], [rows.edge]))
 
 
 def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:

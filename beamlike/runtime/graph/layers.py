@@ -10,7 +10,7 @@ import attrs
 import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
-from beamlike.machine.input_clocks import InputClock
+from beamlike.machine.input_clocks import InputClock, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,
@@ -60,12 +60,7 @@ class Layers:
     wire: Wire
 
     @classmethod
-    def of(
-        cls,
-        ends: Sequence[Node],
-        wanted: Sequence[Edge],
-        clock_of: Callable[[ReadNode], InputClock],
-    ) -> "Layers":
+    def of(cls, ends: Sequence[Node], wanted: Sequence[Edge]) -> "Layers":
         """The layers of a graph, from the nodes and edges that are to be reached.
 
         Coders are those that are declared now.
@@ -75,7 +70,7 @@ class Layers:
         """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {
-            index: clock_of(node) for index, node in enumerate(nodes) if isinstance(node, ReadNode)
+            index: _clock_of(node) for index, node in enumerate(nodes) if isinstance(node, ReadNode)
         }
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
         # Raise here what is wrong with a function: Spark hides it in an error of its own.
@@ -275,6 +270,13 @@ class Layers:
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)
         self.__dict__.update(parts)
+
+
+def _clock_of(source: ReadNode) -> InputClock:
+    """What follows the watermark of a source: rows of a stream show it themselves; any other says
+    how far it is."""
+    clock: InputClock = getattr(source.origin, "clock", StageClock(1))
+    return StageClock(1) if source.bounded else clock
 
 
 @attrs.frozen

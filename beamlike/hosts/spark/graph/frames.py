@@ -23,10 +23,8 @@ from beamlike.hosts.spark.sql_columns import type_of
 from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.machine.input_clocks import (
-    InputClock,
     ShardWatermark,
     SourceClock,
-    StageClock,
     is_far_ahead,
 )
 from beamlike.model.coders import Coder
@@ -147,14 +145,6 @@ def _frames(layers: Layers) -> list[tuple[int, Frame]]:
     return [(number, origin) for number, origin in origins if isinstance(origin, Frame)]
 
 
-def clock_of(source: ReadNode) -> InputClock:
-    """Where the watermark of a source comes from."""
-    origin = source.origin
-    if isinstance(origin, Frame) and origin.rows.isStreaming:
-        return origin.clock
-    return StageClock(1)
-
-
 def waits_for_clock(layers: Layers, shards: int) -> bool:
     """Whether a node or a source waits on processing time, so that its query has to be woken."""
     return _waits_for_trigger(layers, shards) or bool(_silences_ms(layers))
@@ -215,7 +205,7 @@ def with_known_side_inputs(
     if not nodes:
         return layers, {node: node for node in layers.nodes}, []
     sides = [*dict.fromkeys(edge for node in nodes for edge in node.sources[1:])]
-    first = Layers.of([], sides, clock_of)
+    first = Layers.of([], sides)
     left = bounded_messages(spark, first, shards, ()).where("blob is not null").select("blob")
     mail = Mail.opened(bytes(blob) for (blob,) in left.collect())
 
@@ -229,7 +219,7 @@ def with_known_side_inputs(
 
     new = rebuilt(ends, {node: known(node, panes_of, first.wire) for node in nodes})
     wanted = [Edge(new[edge.node], edge.tag) for edge in layers.wanted]
-    rest = Layers.of([new[end] for end in ends], wanted, clock_of)
+    rest = Layers.of([new[end] for end in ends], wanted)
     return rest, new, [(first, mail)]
 
 
@@ -273,7 +263,7 @@ def frame_of(
             another tuple with its columns; any other element is the only column.
         wake_every_ms: How often a query that waits on processing time gets one without data.
     """
-    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
+    layers, owner = Layers.of([], [edge]), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
     if not is_stream(layers):
         shows = [(layers.edge_number[edge], shown)]

@@ -36,7 +36,6 @@ from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.input_clocks import StageClock
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
@@ -167,7 +166,7 @@ def run_pipelines_on_spark(
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in pipeline.shown]
     notes = any(pipeline.notes for pipeline in pipelines)
-    layers = Layers.of(ends, wanted, lambda _: StageClock(1))
+    layers = Layers.of(ends, wanted)
     spread, answers = Spread(layers, shards, buckets, notes), Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
         mails = [*mails_of(layers, *answers.sources)]

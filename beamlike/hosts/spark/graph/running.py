@@ -13,7 +13,6 @@ from beamlike.hosts.spark.graph.checkpoint import PipelineCheckpoint
 from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.frames import (
     bounded_messages,
-    clock_of,
     rows_in,
     stream_messages,
     waits_for_clock,
@@ -174,7 +173,7 @@ class SparkGraph:
     @cached_property
     def layers(self) -> Layers:
         """What of it runs together."""
-        return Layers.of(self.nodes, [sink.edge for sink in self.sinks], clock_of)
+        return Layers.of(self.nodes, [sink.edge for sink in self.sinks])
 
     def run_bounded(self) -> RunReport:
         """Run it over data that ends."""
