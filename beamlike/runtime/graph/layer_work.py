@@ -1,6 +1,6 @@
 """A layer: the stateful operator that holds all nodes with state of one depth."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, Final
@@ -10,10 +10,7 @@ import attrs
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import (
     InputClock,
-    InputUpdate,
     ShardWatermark,
-    SourceClock,
-    SourceProgress,
     StageClock,
 )
 from beamlike.model.graph import (
@@ -30,7 +27,7 @@ from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
+from beamlike.runtime.graph.side_shards import InputClocks, SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
@@ -57,13 +54,11 @@ class Placed:
 
     Args:
         stage: The node on its shards.
-        origins: The sources and stateful nodes whose watermarks are its own.
-        clocks: Theirs.
+        inputs: The clocks of the sources and stateful nodes whose watermarks are its own.
     """
 
     stage: Stage | SideInputStage
-    origins: tuple[int, ...]
-    clocks: Clocks
+    inputs: InputClocks
 
 
 @attrs.frozen(slots=False)
@@ -109,18 +104,19 @@ class Layer(Work):
         node = self.layers.nodes[number]
         worker = worker_of(node)
         origins = self.layers.origins[number]
+        places = {origin: place for place, origin in enumerate(origins)}
         spread, wire, of_origins = self.spread, self.layers.wire, tuple(map(self._clock, origins))
         if isinstance(worker, SideInputWorker):
             main, *sides = map(self.layers.origins_of, node.sources)
             of_machines = side_clocks(origins, main, sides, self._clock)
             looking = SideInputStage(worker, wire, spread.shards, of_machines)
             of_sides = frozenset(map(origins.index, chain.from_iterable(sides)))
-            return Placed(looking, origins, Clocks(of_origins, of_sides))
+            return Placed(looking, InputClocks(Clocks(of_origins, of_sides), places))
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         clocks = Clocks(of_origins)
         plan = plan_of(node, worker.machine, wire, spread.shards, spread.buckets, clocks=clocks)
         notes = spread.notes and isinstance(node, NOTED)
-        return Placed(Stage(worker, plan, wire, notes), origins, clocks)
+        return Placed(Stage(worker, plan, wire, notes), InputClocks(clocks, places))
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))
@@ -156,7 +152,7 @@ class Layer(Work):
             arrived = received.tables.get(number, ())
             tables = stage.together(arrived)
             now = max(clocks, default=clock)
-            updates = list(_updates(placed, received.reached))
+            updates = list(placed.inputs.updates(received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
                 stepped = stage.step(stores(number), ShardInput(tables, updates, now))
@@ -194,9 +190,10 @@ class Layer(Work):
     def _jump(self, node: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = _windowing(self.layers.nodes[node]).longest_wait
-        stage_rows = (row for row in received.delivered if row.source in placed.origins)
-        rows = [attrs.evolve(row, source=placed.origins.index(row.source)) for row in stage_rows]
-        return jump_of_stage(placed.clocks, rows, status, wait)
+        places = placed.inputs.places
+        stage_rows = (row for row in received.delivered if row.source in places)
+        rows = [attrs.evolve(row, source=places[row.source]) for row in stage_rows]
+        return jump_of_stage(placed.inputs.clocks, rows, status, wait)
 
 
 def _log(name: str, stepped: StageStepped) -> None:
@@ -218,15 +215,3 @@ def _windowing(node: Node) -> WindowingStrategy:
         case MachineNode():
             return WindowingStrategy.unwindowed()
     raise AssertionError(f"{node.label!r} has no machine")
-
-
-def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUpdate]:
-    """Those of the origins of a node, by their positions."""
-    for update in reached:
-        if update.input in placed.origins:
-            origin = placed.origins.index(update.input)
-            is_source = isinstance(placed.clocks.inputs[origin], SourceClock)
-            if is_source and isinstance(update, ShardWatermark):  # the end of a stream
-                yield SourceProgress(origin, update.watermark)
-            else:
-                yield attrs.evolve(update, input=origin)
