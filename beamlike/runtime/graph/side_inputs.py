@@ -85,23 +85,6 @@ def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
         yield window_of(*span), SideBatch(part.values, part.timestamps, part.panes)
 
 
-def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
-    """A machine for each side input of a node."""
-    return tuple(
-        SideInputs(
-            node.main.window_fn,
-            side.window_fn,
-            Span(node.main.allowed_lateness, node.main.resolution),
-            join="view",
-            on_error=OnFailure.FAIL,
-            side_trigger=side.trigger,
-            side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
-            resolution=node.resolution,
-        )
-        for side in node.sides
-    )
-
-
 def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
     """The panes of a side input: the window, the event time (ms) and the items of each."""
     for pane in bundle:
@@ -177,7 +160,20 @@ class SideInputWorker(Worker):
 
     def __init__(self, node: SideInputNode) -> None:
         super().__init__(node)
-        self.node, self.machines = node, machines_of(node)
+        self.node, main = node, node.main
+        self.machines = tuple(
+            SideInputs(
+                main.window_fn,
+                side.window_fn,
+                Span(main.allowed_lateness, main.resolution),
+                join="view",
+                on_error=OnFailure.FAIL,
+                side_trigger=side.trigger,
+                side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
+                resolution=node.resolution,
+            )
+            for side in node.sides
+        )
         self._wire = Wire.declared()
         self._function = FunctionWorker(node, node.do)
         self._is_set_up = False
