@@ -30,9 +30,10 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode, rebuilt
 from beamlike.runtime.graph.known_sides import computable_first, known
-from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.options import BUCKETS
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def stream_messages(
     streams = [(number, frame) for number, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, number) for number, frame in streams]
     entries += [] if extra_batches is None else [Entry(extra_batches)]
-    by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
+    by_trigger, silences_ms = _waits_for_trigger(layers), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
         (blob,) = layers.sent(Mail())
@@ -145,17 +146,15 @@ def _frames(layers: Layers) -> list[tuple[int, Frame]]:
     return [(number, origin) for number, origin in origins if isinstance(origin, Frame)]
 
 
-def waits_for_clock(layers: Layers, shards: int) -> bool:
+def waits_for_clock(layers: Layers) -> bool:
     """Whether a node or a source waits on processing time, so that its query has to be woken."""
-    return _waits_for_trigger(layers, shards) or bool(_silences_ms(layers))
+    return _waits_for_trigger(layers) or bool(_silences_ms(layers))
 
 
-def _waits_for_trigger(layers: Layers, shards: int) -> bool:
+def _waits_for_trigger(layers: Layers) -> bool:
     """Whether a trigger or a timer of a node waits on processing time."""
-    built = (Layer(Spread(layers, shards, 1), depth + 1) for depth in range(layers.depth))
-    return any(
-        placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
-    )
+    workers = map(worker_of, layers.nodes)
+    return any(isinstance(of, StatefulWorker) and of.machine.needs_clock for of in workers)
 
 
 def _silences_ms(layers: Layers) -> list[int]:

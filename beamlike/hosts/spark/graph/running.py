@@ -226,7 +226,7 @@ class SparkGraph:
 
         writer = left.writeStream.foreachBatch(write).trigger(**trigger)
         query = writer.option("checkpointLocation", folder.query).start()
-        return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers, shards))
+        return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers))
 
 
 def _shows(layers: Layers, sinks: Sequence[Sink]) -> Shows:
