@@ -8,6 +8,7 @@ says it in Arrow. Rows have the hidden column (see `beamlike.runtime.row_metadat
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -49,9 +50,9 @@ class EventTimes:
     resolution: Resolution = MILLISECONDS
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, slots=False)
 class StageInput:
-    """How the rows of one input go into a grouping.
+    """One input of a grouping: its rows, and how they go into it.
 
     Args:
         timestamp: The event-time column of a source, shown with rows that cannot be grouped; None
@@ -61,6 +62,7 @@ class StageInput:
         by_part: Whether the parts of the source have watermarks of their own.
     """
 
+    rows: Frame
     plan: "Plan"
     values: Mapping[str, "Input"]
     timestamp: str | None
@@ -68,14 +70,15 @@ class StageInput:
     hidden_columns: Container[str] = ()
     by_part: bool = False
 
-    def shown(self, columns: Sequence[str]) -> list[str]:
-        """The columns that are shown with rows that cannot be grouped, of those of the rows."""
+    @cached_property
+    def shown(self) -> list[str]:
+        """The columns that are shown with rows that cannot be grouped."""
         names = [*self.plan.keys, *(needed.source for needed in self.values.values())]
-        if self.timestamp is not None and self.timestamp in columns:
+        if self.timestamp is not None and self.timestamp in self.rows.columns:
             names.insert(len(self.plan.keys), self.timestamp)
         return [name for name in dict.fromkeys(names) if name not in self.hidden_columns]
 
-    @property
+    @cached_property
     def marks(self) -> tuple[str, ...]:
         """The fields of the hidden column that the packer reads."""
         from beamlike.runtime.row_metadata import SOURCE_MARKS, STAGE_MARKS
@@ -171,11 +174,7 @@ class Frames(ABC):
     # -- groupings -----------------------------------------------------------------------------
 
     @abstractmethod
-    def packed(self, rows: Frame, stage_input: StageInput) -> Any:
-        """The rows of one input of a grouping, as they go into it."""
-
-    @abstractmethod
-    def run(self, packed: Sequence[Any], plan: "Plan", wake_every_ms: int) -> Frame:
+    def run(self, inputs: Sequence[StageInput], plan: "Plan", wake_every_ms: int) -> Frame:
         """Everything that comes out of a grouping of these inputs."""
 
     # -- what users see ------------------------------------------------------------------------

@@ -12,6 +12,7 @@ together. All parts but the last one meet elements only; the clock and the water
 the last one. Where parts would bring out other panes than the whole, they wait for the last one.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from sys import maxsize
 from typing import Final
@@ -19,6 +20,7 @@ from typing import Final
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
+from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
@@ -66,37 +68,8 @@ def run_pipeline(
     return _PipelineRun(workers, kept, records, part_size, wait).play()
 
 
-class _Passing:
-    """The elements on their way through the graph in one part of a step, by edge."""
-
-    def __init__(self) -> None:
-        self._bundles: dict[Edge, list[Bundle]] = {}
-
-    def add(self, edge: Edge, bundle: Bundle) -> None:
-        """More elements of an edge, which stay as they are."""
-        self._bundles.setdefault(edge, []).append(bundle)
-
-    def of(self, edge: Edge) -> Bundle:
-        """All elements of an edge so far."""
-        bundles = self._bundles.get(edge)
-        if bundles is None:
-            return _NOTHING
-        if len(bundles) > 1:
-            joined = Bundle()
-            for bundle in bundles:
-                joined.extend(bundle)
-            bundles[:] = [joined]
-        return bundles[0]
-
-    def taken(self, node: Node) -> "_Passing":
-        """The elements that a node has brought out so far, which are no longer in this one."""
-        outputs = _Passing()
-        for edge in [edge for edge in self._bundles if edge.node is node]:
-            outputs._bundles[edge] = self._bundles.pop(edge)
-        return outputs
-
-    def __iter__(self) -> Iterator[tuple[Edge, Bundle]]:
-        return ((edge, self.of(edge)) for edge in self._bundles)
+Passing = defaultdict[Edge, Bundle]
+"""The elements on their way through the graph in one part of a step, by edge."""
 
 
 class _PipelineRun:
@@ -177,7 +150,7 @@ class _PipelineRun:
     def _play(self, step: SourceStep) -> None:
         self._behind = {*self._workers} if step.clock > self._clock else set()
         self._clock = step.clock
-        passing = _Passing()
+        passing = Passing(JoinedBundle)
         for position, (node, worker) in enumerate(self._workers.items()):
             self._show_clock(node, passing)
             if node is step.source:
@@ -194,7 +167,7 @@ class _PipelineRun:
         self._keep(passing)
         self._step += 1
 
-    def _play_part(self, first: int, part: _Passing) -> None:
+    def _play_part(self, first: int, part: Passing) -> None:
         """Pass elements through the nodes from this position on, before others of their step."""
         self._depth += 1
         for position in range(first, len(self._order)):
@@ -203,23 +176,23 @@ class _PipelineRun:
         self._keep(part)
         self._depth -= 1
 
-    def _keep(self, passing: _Passing) -> None:
-        for edge, bundle in passing:
+    def _keep(self, passing: Passing) -> None:
+        for edge, bundle in passing.items():
             if self._kept is None or edge in self._kept:
                 self._record.came[edge].add(self._step, bundle)
 
-    def _show_clock(self, node: Node, passing: _Passing) -> None:
+    def _show_clock(self, node: Node, passing: Passing) -> None:
         if node in self._behind:
             self._behind.discard(node)
             with self._metrics.step(node.label), self._workers[node].errors_name_this_node():
                 for tag, bundle in self._workers[node].advance_clock(self._clock):
-                    passing.add(Edge(node, tag), bundle)
+                    passing[Edge(node, tag)].extend(bundle)
 
-    def _take(self, position: int, passing: _Passing, *, is_last: bool) -> None:
+    def _take(self, position: int, passing: Passing, *, is_last: bool) -> None:
         """Let a node take its elements, if it is its turn."""
         node = self._order[position]
         worker = self._workers[node]
-        arriving = [passing.of(edge) for edge in node.sources]
+        arriving = [passing.get(edge, _NOTHING) for edge in node.sources]
         if not is_last and (node in self._gathering or not worker.takes_parts):
             if any(arriving):
                 waiting = self._waiting.setdefault(node, [Bundle() for _ in arriving])
@@ -236,7 +209,7 @@ class _PipelineRun:
         self._show_clock(node, passing)
         self._pass_on(position, passing, lambda: worker.take(arriving))
 
-    def _pass_on(self, position: int, passing: _Passing, outputs_of: Callable[[], Tagged]) -> None:
+    def _pass_on(self, position: int, passing: Passing, outputs_of: Callable[[], Tagged]) -> None:
         """Pass what a node brings out on: part by part, of which the last stays in this pass."""
         node, worker = self._order[position], self._workers[self._order[position]]
         parts = self._parts(node, outputs_of)
@@ -247,14 +220,16 @@ class _PipelineRun:
             if following is None:
                 break
             if part:
-                elements = passing.taken(node)  # what came out before goes on before
+                elements = Passing(JoinedBundle)
+                for edge in [edge for edge in passing if edge.node is node]:
+                    elements[edge] = passing.pop(edge)  # what came out before goes on before
                 for edge, bundle in part:
-                    elements.add(edge, bundle)
+                    elements[edge].extend(bundle)
                 self._play_part(position + 1, elements)
                 collect_young()
             part = following
         for edge, bundle in part:
-            passing.add(edge, bundle)
+            passing[edge].extend(bundle)
 
     def _parts(
         self, node: Node, outputs_of: Callable[[], Tagged]

@@ -118,7 +118,7 @@ def packed(
 ) -> Batches:
     """Rows of one input as blobs, each with the shard that it is for.
 
-    Input columns: see `beamlike.hosts.frames.Frames.packed`. In the blobs keys and values have
+    Input columns: see `beamlike.hosts.spark.bind.packer_columns`. In the blobs keys and values have
     their names.
 
     Args:

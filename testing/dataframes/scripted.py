@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from beamlike.hosts.frames import EventTimes
+from beamlike.hosts.frames import EventTimes, StageInput
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.verbs import PORTS, SparkFrames
 from beamlike.runtime.envelope import Kind, clock_table, sealed
@@ -157,10 +157,10 @@ class ScriptedFrames(SparkFrames):
         moves = None if times.delay is None else self._script.moves(inputs, times.delay)
         return bind.source_rows(df, times, moves, self._script.now)
 
-    def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> "DataFrame":
+    def run(self, inputs: Sequence[StageInput], plan: Plan, wake_every_ms: int) -> "DataFrame":
         self._described.groupings.append(plan)
         wakes = self._script.wakes(plan.fanout_ids or plan.shard_ids)
-        return query.streaming(packed, plan, wake_every_ms, self._script.clock, wakes)
+        return query.streaming(inputs, plan, wake_every_ms, self._script.clock, wakes)
 
     def panes(self, everything: "DataFrame") -> "DataFrame":
         panes: DataFrame = super().panes(everything)

@@ -12,9 +12,9 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
-from beamlike.hosts.frames import EventTimes
+from beamlike.hosts.frames import EventTimes, StageInput
 from beamlike.hosts.local.tables.frame import Make, MicroBatch, TableFrame
-from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
+from beamlike.hosts.local.tables.query import output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.machine.input_clocks import HostWatermark, SourceClock
 from beamlike.model.time import MAX_TIMESTAMP
@@ -63,9 +63,9 @@ class RecordingTables(TableFrames):
         self._described.note_source(df.inputs, times)
         return super().source_rows(df, times)
 
-    def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
+    def run(self, inputs: Sequence[StageInput], plan: Plan, wake_every_ms: int) -> TableFrame:
         self._described.groupings.append(plan)
-        return super().run(packed, plan, wake_every_ms)
+        return super().run(inputs, plan, wake_every_ms)
 
     def panes(self, everything: TableFrame) -> TableFrame:
         panes: TableFrame = super().panes(everything)
@@ -94,7 +94,7 @@ class _State:
 class TableGrouping:
     """A grouping: all its shards, in this process."""
 
-    def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
+    def __init__(self, plan: Plan, inputs: Sequence[StageInput], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs
         self.state = state or _State()
         self._works = works_of(plan)
@@ -152,7 +152,7 @@ class TableQuery:
 
         return follow
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Make:
+    def stage(self, plan: Plan, inputs: Sequence[StageInput]) -> Make:
         """What makes the rows of a grouping, with the state of the one in its place before."""
         index, known = len(self._stages), [] if self._before is None else self._before._stages
         state = known[index].state.copied() if index < len(known) else None

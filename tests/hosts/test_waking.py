@@ -1,6 +1,7 @@
 """How often a query is woken while no data comes: as often as what it waits for needs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,8 +38,9 @@ def test_a_silence_is_looked_for_four_times_in_it_and_once_a_minute(
 
 @pytest.mark.parametrize("resolution", [*Resolution])
 def test_a_source_is_silent_as_long_whatever_the_times_of_its_graph_count(resolution: Resolution):
-    rows = ReadNode("rows", (), origin=None, bounded=False, resolution=resolution)
-    layers = Layers.of([rows], (), clock_of=lambda _: SourceClock(0, idle_after=120_000))
+    origin = SimpleNamespace(clock=SourceClock(0, idle_after=120_000))
+    rows = ReadNode("rows", (), origin, bounded=False, resolution=resolution)
+    layers = Layers.of([rows], ())
 
     assert layers.resolution is resolution
     assert frames._silences_ms(layers) == [120_000]

@@ -11,9 +11,8 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_spark
 from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
-from beamlike.hosts.spark.graph.running import RunReport
+from beamlike.hosts.spark.graph.running import PipelineQuery, RunReport
 from beamlike.machine.events import Drop, RowProblem
-from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.outputs import KEPT_LOST, DroppedElement, PipelineRun
 from tests.support.machines.memory import ApplyPerKey
@@ -27,7 +26,7 @@ def nodes(*between: Any, group: str = "Total") -> list[Known]:
     for transform in between:
         pairs |= transform
     summed = pairs | group >> beam.CombinePerKey(sum)
-    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)))
+    return nodes_of(Layers.of([], [summed.edge]))
 
 
 def refusal(before: Sequence[Known], now: Sequence[Known]) -> list[str]:
@@ -73,7 +72,7 @@ def windowed(shards: int = 8, **windowing: Any) -> list[Known]:
     into = {"windowfn": beam.FixedWindows("1 minute"), "accumulation_mode": "discarding"}
     shown = pairs | beam.WindowInto(**(into | usual | windowing))
     summed = shown | "Total" >> beam.CombinePerKey(lambda values: sum(values))
-    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)), shards)
+    return nodes_of(Layers.of([], [summed.edge]), shards)
 
 
 def test_a_sum_that_is_made_otherwise_is_refused_with_both_values() -> None:
@@ -104,7 +103,7 @@ def test_a_sum_goes_on_with_another_lateness_and_another_count() -> None:
 def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
     def summed(combine: beam.CombinePerKey) -> list[Known]:
         pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
-        return nodes_of(Layers.of([], [(pairs | combine).edge], lambda _: StageClock(1)))
+        return nodes_of(Layers.of([], [(pairs | combine).edge]))
 
     here = summed(beam.CombinePerKey(lambda values: sum(values)))
     there = summed(beam.CombinePerKey(lambda values: sum(values)))
@@ -116,7 +115,7 @@ def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
 def test_the_memory_of_a_function_that_another_machine_has_saved_is_refused() -> None:
     pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
     counted = pairs | "Count" >> ApplyPerKey(lambda state, pair, at: (state, [pair]))
-    now = nodes_of(Layers.of([], [counted.edge], lambda _: StageClock(1)))
+    now = nodes_of(Layers.of([], [counted.edge]))
     before = [
         attrs.evolve(it, words={**it.words, "machine": "StatefulMap"}) if it.state else it
         for it in now
@@ -158,24 +157,16 @@ class Query:
         self.waited.append(seconds)
 
 
-@attrs.frozen
-class Started:
-    """A pipeline that runs, as far as its result asks."""
-
-    layers: Layers
-    report: RunReport = attrs.field(factory=RunReport)
-    query: Query = attrs.field(factory=Query)
-
-
 @pytest.fixture
-def started() -> Started:
+def started() -> PipelineQuery:
     rows = beam.Pipeline() | "Sales" >> beam.Create([1])
-    return Started(Layers.of([], [rows.edge], lambda _: StageClock(1)))
+    query: Any = Query()
+    nowhere: Any = None
+    return PipelineQuery(query, RunReport(), Layers.of([], [rows.edge]), nowhere, False)
 
 
-def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
-    running: Any = started
-    result = RunningResult(running)
+def test_a_result_is_waited_for_as_long_as_was_said(started: PipelineQuery) -> None:
+    result = RunningResult(started)
 
     states = {result.wait_until_finish(it) for it in ("1900 ms", "100 ms", "2 s", 0)}
 
@@ -183,13 +174,12 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
     assert (states, started.query.waited) == ({"RUNNING"}, [1.9, 0.1, 2.0, 0.001, 3.0])
 
 
-def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:
+def test_the_newest_losses_are_kept_and_all_are_counted(started: PipelineQuery) -> None:
     def lost(row_problem: RowProblem, numbers: Iterator[int] | range) -> list[DroppedElement]:
         drops = (Drop(None, None, row_problem, error=str(number)) for number in numbers)
         return [DroppedElement(0, "Sales", None, drop) for drop in drops]
 
-    running: Any = started
-    result = RunningResult(running)
+    result = RunningResult(started)
     started.report.lost.add(lost(RowProblem.BAD_VALUE, range(3)))
     started.report.lost.add(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
 
@@ -237,7 +227,7 @@ def test_scripts_are_played_with_the_shards_that_were_said(monkeypatch: Any) -> 
         played.append(options)
         return [PipelineRun({}, ())]
 
-    monkeypatch.setattr("beamlike.hosts.spark.graph.query.run_pipelines_on_spark", play)
+    monkeypatch.setattr("beamlike.hosts.spark.graph.running.run_pipelines_on_spark", play)
     nodes, session = (beam.Pipeline() | beam.Create([1])).pipeline.nodes, object()
     for shards in (None, 3):
         run_on_spark(nodes, [], [], SparkOptions(spark=cast(Any, session), shards=shards))

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.spark.graph.frames import clock_of
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader, RowColumns
 from beamlike.hosts.spark.graph.stages import fused_stage
 from beamlike.model.bundle import Bundle, Spans, Windowed
@@ -59,7 +58,7 @@ def sent(build: Callable[[Any], Any], *batches: pa.RecordBatch) -> list[tuple[st
     """What a task sends of rows to the shards of a grouping: its tables, by form."""
     pipeline = beam.Pipeline()
     rows = pipeline | "Rows" >> beam.FromDataFrame(StreamOfRows(), timestamp="ts", watermark=0)
-    layers = Layers.of([build(rows).edge.node], [], clock_of)
+    layers = Layers.of([build(rows).edge.node], [])
     (source,) = (number for number, node in enumerate(layers.nodes) if node in layers.sources)
     read = Reader(layers, source, "ts", True, None, None)
     tables_sent: list[tuple[str, list[Any]]] = []

@@ -17,7 +17,6 @@ from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.machine.input_clocks import StageClock
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CollectSet, Count, Latest, Max, Mean, Sum
 from beamlike.model.graph import Fanout, GroupNode
@@ -90,7 +89,7 @@ def crossing(
     """What each task of a pipeline's source sends to shards: tables by form, and their rows."""
     pipeline = beam.Pipeline()
     build(pipeline)
-    layers = Layers.of(pipeline.nodes, [], lambda _: StageClock(1))
+    layers = Layers.of(pipeline.nodes, [])
     (mail, *_) = mails_of(layers, layers.sources)
     fused = fused_stage(Spread(layers, 4, 2), layer)
     return [sent_by(fused, layers.sent(mail)) for _ in range(tasks)]
@@ -189,7 +188,7 @@ def test_of_a_fanout_of_two_at_most_two_combined_elements_of_a_key_reach_its_sha
     pipeline = beam.Pipeline()
     hot = beam.CombinePerKey(Sum()).with_hot_key_fanout(lambda key: 2 if key == "hot" else 1)
     _ = pipeline | beam.Create([("hot", 1), ("cold", 1)] * 5) | hot
-    layers = Layers.of(pipeline.nodes, [], lambda _: StageClock(1))
+    layers = Layers.of(pipeline.nodes, [])
     (mail, *_) = mails_of(layers, layers.sources)
     ways: dict[int, list[tuple[int | None, bytes]]] = {}
     for part in range(6):  # as of six tasks

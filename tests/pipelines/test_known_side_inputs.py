@@ -13,17 +13,13 @@ from beamlike.beam.pvalue import AsDict, AsList, AsSingleton
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import Edge, KnownSideInputNode, Node, ReadNode, SideInputNode, rebuilt
+from beamlike.model.graph import Edge, KnownSideInputNode, Node, SideInputNode, rebuilt
 from beamlike.runtime.graph.known_sides import computable_first, known
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.wire import Wire
 from tests.support.examples import examples
 from tests.support.pipelines.in_layers import run_in_letters
 from tests.support.refusals import refusal
-
-
-def is_bounded(source: ReadNode) -> bool:
-    return source.bounded
 
 
 def blobs_of(came: dict[Edge, Any], edge: Edge, wire: Wire) -> list[bytes]:
@@ -34,7 +30,7 @@ def blobs_of(came: dict[Edge, Any], edge: Edge, wire: Wire) -> list[bytes]:
 
 def with_known_sides(ends: Sequence[Node]) -> list[Node]:
     """The graph in which side inputs are known, as the memory host computes them."""
-    nodes = computable_first(ends, is_bounded)
+    nodes = computable_first(ends)
     sides = [edge.node for node in nodes for edge in node.sources[1:]]
     came, wire = run_pipeline(sides).came, Wire.declared()
     others = {node: known(node, lambda edge: blobs_of(came, edge, wire), wire) for node in nodes}
@@ -133,7 +129,7 @@ def test_what_a_function_raises_names_the_transform_and_the_element() -> None:
 
 
 def labels(*ends: Any) -> list[str]:
-    return [node.label for node in computable_first([end.edge.node for end in ends], is_bounded)]
+    return [node.label for node in computable_first([end.edge.node for end in ends])]
 
 
 def streaming(pipeline: beam.Pipeline) -> Any:

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +23,8 @@ from beamlike.runtime.graph.wire import Wire
 def reader(
     *, streaming: bool = True, encoded: str | None = None, coder: Any = None, delay: int = 0
 ) -> Reader:
-    source = ReadNode("Read", (), None, False)
-    layers = Layers.of([], [Edge(source)], lambda _: SourceClock(delay))
+    source = ReadNode("Read", (), SimpleNamespace(clock=SourceClock(delay)), False)
+    layers = Layers.of([], [Edge(source)])
     return Reader(layers, 0, "at", streaming, encoded, coder)
 
 

@@ -95,4 +95,6 @@ def test_parts_of_a_step_are_combined_also_those_of_other_processes() -> None:
     first.merge(second)
     zero, one = Names(frozenset({"tea", "milk", "salt"})), Names(frozenset({"soup"}))
     assert first.cells == {key("0"): zero, key("1"): one}
-    assert first.by_step()["0"].of_step("Orders").cells == {key("Orders"): zero}
+    of_pipeline = MetricsRecorder()
+    of_pipeline.merge(first, {"0": "Orders"})
+    assert of_pipeline.cells == {key("Orders"): zero}

@@ -11,7 +11,6 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
-from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.testing import TestPipeline
 from tests.support.sums import AddedInSteps
@@ -21,7 +20,7 @@ LOCK = threading.Lock()
 
 def sent(pcoll: beam.PCollection[Any]) -> Layers:
     """What is sent to the workers of Spark."""
-    return Layers.of([], [pcoll.edge], lambda _: StageClock(1))
+    return Layers.of([], [pcoll.edge])
 
 
 def refusal(transform: Any) -> str:

@@ -27,7 +27,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.side_contents import RECENT
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
+from beamlike.runtime.graph.side_shards import InputClocks, SideInputStage, dealt_out
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.stores import DictStore
 
@@ -93,10 +93,10 @@ class Shards:
             self.output_watermarks[shard] = stepped.status.output_watermark
         return outputs
 
-    def _clocks(self) -> list[SideClocks]:
+    def _clocks(self) -> list[InputClocks]:
         inputs = Clocks((StageClock(1), StageClock(1)), frozenset({1}))
         places = [{0: 0, 1: 1}, *({side + 1: 1} for side in range(1, len(self.node.sides)))]
-        return [SideClocks(inputs, positions) for positions in places]
+        return [InputClocks(inputs, positions) for positions in places]
 
 
 NOTHING = Bundle()

@@ -223,7 +223,7 @@ def run_stage(
             "zone, and their midnights are those of the clock; leave time_zone out, or make the "
             "column a timestamp first"
         )
-    node, frames, packed = attrs.evolve(node, plan=plan), inputs.frames, []
+    node, frames, stage_inputs = attrs.evolve(node, plan=plan), inputs.frames, list[StageInput]()
     for rows in inputs.rows:
         window_fn = rows.window_fn
         assigned = (
@@ -231,9 +231,9 @@ def run_stage(
         )
         assigned = assigned and window_fn_in(assigned, resolution)
         timestamp = None if rows.source is None else rows.source.timestamp
-        how = StageInput(plan, values, timestamp, assigned, hidden_columns, rows.by_part)
-        packed.append(frames.packed(rows.frame, how))
-    frame = frames.run(packed, plan, wake_every_ms)
+        how = values, timestamp, assigned, hidden_columns, rows.by_part
+        stage_inputs.append(StageInput(rows.frame, plan, *how))
+    frame = frames.run(stage_inputs, plan, wake_every_ms)
     if "pane" in frame.columns:  # the explanation goes wherever that column goes
         text = node_text(node, plan, plan.identity)
         frame = frame.withMetadata("pane", {PLAN_METADATA: text})

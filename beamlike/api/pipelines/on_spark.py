@@ -1,7 +1,6 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -15,13 +14,12 @@ from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.runtime.options import SHARDS, WAKE_EVERY
+from beamlike.runtime.options import WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.running import PipelineQuery, RunReport, Sink
-    from beamlike.runtime.graph.layers import Layers
 
 
 @attrs.frozen
@@ -56,61 +54,6 @@ class SparkOptions:
         return duration_ms(every, "wake_every")
 
 
-@attrs.frozen(slots=False)
-class SparkGraph:
-    """A graph on a session of Spark.
-
-    Args:
-        shards: The groups that share the keys of a grouping; None: as many as is usual there.
-    """
-
-    spark: "SparkSession"
-    nodes: Sequence[Node]
-    sinks: "Sequence[Sink]"
-    shards: int | None
-
-    def play(self, outputs: Sequence[Edge] = (), kept: Any = None) -> PipelineRun:
-        """Play its scripts step by step."""
-        from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-
-        shards = {} if self.shards is None else {"shards": self.shards}
-        scripted = Scripted(self.nodes, outputs, kept)
-        (run,) = run_pipelines_on_spark([scripted], self.spark, **shards)
-        return run
-
-    @cached_property
-    def layers(self) -> "Layers":
-        """What of it runs together."""
-        from beamlike.hosts.spark.graph.frames import clock_of
-        from beamlike.runtime.graph.layers import Layers
-
-        return Layers.of(self.nodes, [sink.edge for sink in self.sinks], clock_of)
-
-    def run_bounded(self) -> "RunReport":
-        """Run it over data that ends."""
-        from beamlike.hosts.spark.graph.running import run_bounded
-        from beamlike.hosts.spark.worker_errors import as_raised
-
-        with as_raised():
-            return run_bounded(self.spark, self.layers, self.sinks, shards=self.shards or SHARDS)
-
-    def start(
-        self, checkpoint: str, trigger: Mapping[str, Any], wake_every_ms: int
-    ) -> "PipelineQuery":
-        """Start it over streams."""
-        from beamlike.hosts.spark.graph.running import start
-
-        return start(
-            self.spark,
-            self.layers,
-            self.sinks,
-            checkpoint=checkpoint,
-            trigger=trigger,
-            shards=self.shards or SHARDS,
-            wake_every_ms=wake_every_ms,
-        )
-
-
 class RunningResult(PipelineResult):
     """A pipeline over streams, which runs until it is stopped.
 
@@ -121,18 +64,12 @@ class RunningResult(PipelineResult):
 
     def __init__(self, running: "PipelineQuery") -> None:
         super().__init__(PipelineRun({}, ()))
-        self._running = running
-        self._ended: str | None = None
-        self.query = running.query
+        self._running, self.query = running, running.query
 
     @property
     def state(self) -> str:
         """How far the pipeline is."""
-        if self.query.isActive:
-            return PipelineState.RUNNING
-        if self.query.exception() is not None:
-            return PipelineState.FAILED
-        return self._ended or PipelineState.DONE
+        return self._running.state
 
     def wait_until_finish(self, duration: DurationLike | None = None) -> str:
         """Wait for the end, or for so long; the state then.
@@ -158,9 +95,7 @@ class RunningResult(PipelineResult):
 
     def cancel(self) -> str:
         """End the query. Its checkpoint stays as it is; another run continues from it."""
-        if self.query.isActive:
-            self._ended = PipelineState.CANCELLED
-            self.query.stop()
+        self._running.stop(PipelineState.CANCELLED)
         return self.state
 
     def drain(self) -> str:
@@ -171,7 +106,7 @@ class RunningResult(PipelineResult):
         Source: Dataflow's drain.
         """
         if self.query.isActive:
-            self._ended = PipelineState.DRAINED
+            self._running.end = PipelineState.DRAINED
             self._running.drain()
         return self.state
 
@@ -229,6 +164,7 @@ def run_on_spark(
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.frames import is_stream
+    from beamlike.hosts.spark.graph.running import SparkGraph
     from beamlike.hosts.spark.session import local_session
 
     sources = [node for node in nodes if isinstance(node, ReadNode)]

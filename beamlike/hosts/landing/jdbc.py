@@ -16,8 +16,8 @@ import attrs
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.database_types import JSON_TYPES, flat
-from beamlike.hosts.landing.sql import BATCHES
-from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next
+from beamlike.hosts.landing.sql import BATCHES, is_next_in, table_of_batches
+from beamlike.hosts.landing.target import Target, check_columns, check_name
 from beamlike.hosts.landing.value_types import USUAL, ValueType
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class JDBC(Target):
                     keys = stage(f"keys_{index}", _table_of(batch.row_key, row_keys))
                 staged.append((table, source, rows.column_names, keys))
             with database.transaction() as statements:
-                if not statements.is_next(batch, self.table):
+                if not statements.has_batches():
+                    statements.execute(table_of_batches("VARCHAR(250)", "BIGINT"))
+                if not is_next_in(statements, batch, self.table):
                     return False
                 for table, source, names, keys in staged:
                     if keys is not None:
@@ -164,7 +166,7 @@ class _Database:
         finally:
             with self.transaction() as statements:
                 for name in written:
-                    statements.do(f"DROP TABLE {self.quoted(name)}")
+                    statements.execute(f"DROP TABLE {self.quoted(name)}")
 
     @contextmanager
     def transaction(self) -> Iterator["_Statements"]:
@@ -189,61 +191,43 @@ class _Database:
             connection.close()
 
 
-@attrs.frozen
+@attrs.define
 class _Statements:
-    """SQL that all databases understand, in one transaction."""
+    """SQL that all databases understand, in one transaction, as a cursor of Python has it."""
 
     connection: Any
     quoted: Any
+    _first: tuple[int] | None = None
 
-    @contextmanager
-    def prepared(self, statement: str, *values: Any) -> Iterator[Any]:
-        """A statement with these values."""
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute a statement; `fetchone` then gives the number in the first row of a query."""
         prepared = self.connection.prepareStatement(statement)
         try:
             for position, value in enumerate(values, 1):
                 prepared.setObject(position, value)
-            yield prepared
+            rows: Any = prepared.getResultSet() if prepared.execute() else None
+            self._first = None
+            if rows is not None and rows.next():
+                self._first = (int(rows.getLong(1)),)
         finally:
             prepared.close()
 
-    def do(self, statement: str, *values: Any) -> None:
-        """Execute a statement that changes something."""
-        with self.prepared(statement, *values) as prepared:
-            prepared.executeUpdate()
+    def fetchone(self) -> tuple[int] | None:
+        """The first row of the last query; None: there is none."""
+        return self._first
 
-    def is_next(self, batch: Batch, table: str) -> bool:
-        """Whether a batch was not written yet; if so, that it is now."""
-        self._make_numbers()
-        place = batch.query, table
-        where = "WHERE query = ? AND landed_in = ?"
-        if not is_next(batch, self._number(where, place), table):
-            return False
-        self.do(f"DELETE FROM {BATCHES} {where}", *place)
-        insert = f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES (?, ?, ?)"
-        self.do(insert, *place, batch.number)
-        return True
-
-    def _make_numbers(self) -> None:
+    def has_batches(self) -> bool:
+        """Whether there is a table of the numbers of batches."""
         tables = self.connection.getMetaData().getTables(None, None, "%", None)
         while tables.next():
             if tables.getString("TABLE_NAME").lower() == BATCHES:
-                return
-        self.do(
-            f"CREATE TABLE {BATCHES} (query VARCHAR(250) NOT NULL, "
-            "landed_in VARCHAR(250) NOT NULL, batch BIGINT NOT NULL, "
-            "PRIMARY KEY (query, landed_in))"
-        )
-
-    def _number(self, where: str, place: tuple[str, str]) -> int | None:
-        with self.prepared(f"SELECT batch FROM {BATCHES} {where}", *place) as prepared:
-            numbers = prepared.executeQuery()
-            return int(numbers.getLong(1)) if numbers.next() else None
+                return True
+        return False
 
     def delete(self, table: str, keys: str, row_key: str) -> None:
         """Delete the rows whose keys are in another table."""
         key = self.quoted(row_key)
-        self.do(
+        self.execute(
             f"DELETE FROM {self.quoted(table)} WHERE {key} IN "
             f"(SELECT {key} FROM {self.quoted(keys)})"
         )
@@ -251,7 +235,7 @@ class _Statements:
     def insert(self, table: str, rows: str, names: Sequence[str]) -> None:
         """Insert the rows of another table."""
         columns = ", ".join(map(self.quoted, names))
-        self.do(
+        self.execute(
             f"INSERT INTO {self.quoted(table)} ({columns}) "
             f"SELECT {columns} FROM {self.quoted(rows)}"
         )

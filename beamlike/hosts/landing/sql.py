@@ -30,6 +30,31 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def table_of_batches(text: str, integer: str) -> str:
+    """The statement that makes the table of the numbers of batches, with these types."""
+    return (
+        f"CREATE TABLE {BATCHES} (query {text} NOT NULL, landed_in {text} NOT NULL, "
+        f"batch {integer} NOT NULL, PRIMARY KEY (query, landed_in))"
+    )
+
+
+def is_next_in(cursor: Any, batch: Batch, table: str, mark: str = "?") -> bool:
+    """Whether a batch was not written yet; if so, that it is now. In SQL of all databases."""
+    place, where = (batch.query, table), f"WHERE query = {mark} AND landed_in = {mark}"
+    cursor.execute(f"SELECT batch FROM {BATCHES} {where}", place)
+    before = cursor.fetchone()
+    if not is_next(batch, None if before is None else before[0], table):
+        return False
+    if before is None:
+        numbered = (
+            f"INSERT INTO {BATCHES} (batch, query, landed_in) VALUES ({mark}, {mark}, {mark})"
+        )
+    else:
+        numbered = f"UPDATE {BATCHES} SET batch = {mark} {where}"
+    cursor.execute(numbered, (batch.number, *place))
+    return True
+
+
 @attrs.frozen
 class SqlTarget(Target):
     """A table of a database with transactions.
@@ -82,7 +107,9 @@ class SqlTarget(Target):
 
     def _write(self, batch: Batch, dead_letters: str | None) -> bool:
         with self.transaction() as cursor:
-            if not self._is_next(cursor, batch):
+            if not self.columns_of(cursor, BATCHES):
+                cursor.execute(table_of_batches(self.types["string"], self.types["int"]))
+            if not is_next_in(cursor, batch, self.table, self.mark):
                 return False
             self._change(cursor, batch)
             if batch.dropped is not None and dead_letters is not None:
@@ -126,28 +153,6 @@ class SqlTarget(Target):
         """A statement for each of these rows."""
         if rows:
             cursor.executemany(statement, rows)
-
-    def _is_next(self, cursor: Any, batch: Batch) -> bool:
-        """Whether a batch was not written yet; if so, that it is now."""
-        text, integer = self.types["string"], self.types["int"]
-        cursor.execute(
-            f"CREATE TABLE IF NOT EXISTS {BATCHES} "
-            f"(query {text}, landed_in {text}, batch {integer}, PRIMARY KEY (query, landed_in))"
-        )
-        place = batch.query, self.table
-        mark = self.mark
-        cursor.execute(
-            f"SELECT batch FROM {BATCHES} WHERE query = {mark} AND landed_in = {mark}", place
-        )
-        before = cursor.fetchone()
-        if not is_next(batch, None if before is None else before[0], self.table):
-            return False
-        cursor.execute(
-            f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES ({mark}, {mark}, {mark}) "
-            "ON CONFLICT (query, landed_in) DO UPDATE SET batch = excluded.batch",
-            (*place, batch.number),
-        )
-        return True
 
     def _make(self, cursor: Any, table: str, rows: "pa.Table", primary: str = "") -> None:
         wanted = sql_types(rows.schema, self.types)

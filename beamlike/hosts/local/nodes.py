@@ -16,7 +16,6 @@ from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, StageCl
 from beamlike.model.bundle import Bundle
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
-from beamlike.model.resolution import Resolution
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keyed_tables import SeenKeys, key_blobs, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -39,21 +38,17 @@ _FOLDED_BYTES: Final = 4 << 20
 
 
 def local_worker_of(node: Node) -> Worker:
-    """What does the work of a node, before anything has happened, in the ticks of the node.
+    """What does the work of a node, before anything has happened.
 
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
-    worker: Worker
     match node:
         case GroupNode() | StatefulParDoNode() | MachineNode():
-            worker = _OnlyShard(node)
+            return _OnlyShard(node)
         case SideInputNode():
-            worker = _OnlySideShard(node)
-        case _:
-            return worker_of(node)
-    worker.count_in(node.resolution)
-    return worker
+            return _OnlySideShard(node)
+    return worker_of(node)
 
 
 def run_in_local(
@@ -72,14 +67,10 @@ def run_in_local(
 class _SingleShard(Worker):
     """The only shard of a node."""
 
-    def __init__(self, worker: Worker) -> None:
-        super().__init__(worker.label)
+    def __init__(self, node: Node, worker: Worker) -> None:
+        super().__init__(node)
         self._node_worker, self._wire = worker, Wire.local()
         self._store, self._arrived = DictStore(), list[pa.Table]()
-        self._output_watermark = self.watermark
-
-    def count_in(self, resolution: Resolution) -> None:
-        super().count_in(resolution)
         self._output_watermark = self.watermark
 
     @property
@@ -105,7 +96,7 @@ class _OnlyShard(_SingleShard, Recorded):
     def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
         worker = worker_of(node)
         assert isinstance(worker, StatefulWorker), "it keeps state"
-        super().__init__(worker)
+        super().__init__(node, worker)
         self._worker = worker
         self._seen, self._plan = SeenKeys(), plan_of(node, worker.machine, self._wire)
         self._clock, self._moved = 0, False
@@ -180,7 +171,7 @@ class _OnlySideShard(_SingleShard):
 
     def __init__(self, node: SideInputNode) -> None:
         worker = SideInputWorker(node)
-        super().__init__(worker)
+        super().__init__(node, worker)
         main, *sides = inputs = range(len(node.sources))
         clocks = side_clocks(inputs, [main], [[side] for side in sides], lambda _: StageClock(1))
         self._stage = SideInputStage(worker, self._wire, 1, clocks)

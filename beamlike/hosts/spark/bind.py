@@ -158,12 +158,13 @@ def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
 # -- rows for the packer ---------------------------------------------------------------------
 
 
-def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
+def packer_columns(stage_input: StageInput) -> "DataFrame":
     """The columns that the packer reads, see `beamlike.runtime.packing.packed`.
 
     The event time is passed on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.
     """
+    df: DataFrame = stage_input.rows
     plan, inputs = stage_input.plan, stage_input.values
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
@@ -177,8 +178,8 @@ def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
     for needed, expression in zip(inputs.values(), expressions, strict=True):
         unreadable = column(needed.source).isNotNull() & expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
-    shown = stage_input.shown(df.columns)
-    element = as_json({name: (column(name), df.schema[name].dataType) for name in shown})
+    columns = {name: (column(name), df.schema[name].dataType) for name in stage_input.shown}
+    element = as_json(columns)
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{index}") for index, name in enumerate(plan.keys)]
     values = [expression.alias(f"value_{index}") for index, expression in enumerate(expressions)]

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-import attrs
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from beamlike.hosts.frames import StageInput
+from beamlike.hosts.spark.bind import packer_columns
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
@@ -66,28 +67,16 @@ def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
     return pack
 
 
-@attrs.frozen
-class Packed:
-    """One input of a grouping: rows with the packer's columns, see `bind.packer_columns`.
-
-    ``assign`` gives rows their windows, if they do not have them and their window function is
-    not the grouping's own.
-    """
-
-    rows: DataFrame
-    assign: WindowFn | None = None
-
-
-def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
+def _pack(inputs: Sequence[StageInput], plan: Plan) -> DataFrame:
     frames = (
-        source.rows.mapInArrow(reported(packer(plan, index, source.assign)), PACKED)
+        packer_columns(source).mapInArrow(reported(packer(plan, index, source.assign)), PACKED)
         for index, source in enumerate(inputs)
     )
     return reduce(DataFrame.unionByName, frames)
 
 
 def streaming(
-    inputs: Sequence[Packed],
+    inputs: Sequence[StageInput],
     plan: Plan,
     wake_every_ms: int,
     clock: int | None = None,
@@ -131,7 +120,7 @@ def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
     return ticks(spark, every_ms).mapInArrow(reported(tick_packer(plan)), PACKED)
 
 
-def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
+def bounded(inputs: Sequence[StageInput], plan: Plan) -> DataFrame:
     """The output of a grouping over data that ends: the watermark goes straight to infinity."""
     sent = _pack(inputs, plan)
     if plan.fanout:

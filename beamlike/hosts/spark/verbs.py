@@ -121,14 +121,11 @@ class SparkFrames(Frames):
     def union(self, frames: Sequence[DataFrame]) -> DataFrame:
         return reduce(DataFrame.unionByName, frames)
 
-    def packed(self, rows: DataFrame, stage_input: StageInput) -> query.Packed:
-        return query.Packed(bind.packer_columns(rows, stage_input), stage_input.assign)
-
-    def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
-        if not packed[0].rows.isStreaming:
-            return query.bounded(packed, plan)
-        notice_partitions(packed[0].rows.sparkSession, plan.shards)
-        return query.streaming(packed, plan, wake_every_ms)
+    def run(self, inputs: Sequence[StageInput], plan: Plan, wake_every_ms: int) -> DataFrame:
+        if not inputs[0].rows.isStreaming:
+            return query.bounded(inputs, plan)
+        notice_partitions(inputs[0].rows.sparkSession, plan.shards)
+        return query.streaming(inputs, plan, wake_every_ms)
 
     def result(self, frame: DataFrame) -> DataFrame:
         return frame

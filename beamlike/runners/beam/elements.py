@@ -5,14 +5,14 @@ bytes of the window and the value; before a grouping, pairs have keys as `Keys` 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property, lru_cache, partial
+from typing import Any, TypeVar
 
 import attrs
 
 from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
 from beamlike.model.graph import MAIN, Do
-from beamlike.model.panes import NO_FIRING, PaneInfo
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
@@ -28,6 +28,8 @@ from beamlike.runners.beam.windows import (
     pane_from_beam,
     pane_to_beam,
 )
+
+T = TypeVar("T")
 
 
 class BundleDo(Do):
@@ -76,22 +78,12 @@ class ElementForm:
         if not isinstance(bundle.windows, Spans) and not self.windows.carries_object:
             return map(self._in_several, bundle)
         elements, spans = bundle.one_window_each()
-        values: Sequence[Any] = elements.values
-        if isinstance(self.windows, ObjectWindows):
-            return self._in_objects(elements, spans, self.windows)
-        if self.keys is not None:
-            values = self.keys.grouped(values) if not self.retracts else self._retracted(values)
-        return self._in_bounds(values, elements, spans)
-
-    def _retracted(self, values: Sequence[Any]) -> list[Any]:
-        """What a grouping brings out whose panes retract, as Beam has it."""
-        assert self.keys is not None, "it is of a grouping"
-        pairs = [value.element if type(value) is Retraction else value for value in values]
-        grouped = self.keys.grouped(pairs)
-        return [
-            Retraction(pair) if type(value) is Retraction else pair
-            for value, pair in zip(values, grouped, strict=True)
-        ]
+        values, encoded = self._opened(elements.values)
+        if not isinstance(self.windows, ObjectWindows):
+            return self._in_bounds(values, elements, spans)
+        windows = map(partial(_decoded_window, self.windows), encoded)
+        panes = map(pane_to_beam, elements.panes)
+        return map(windowed_value, values, elements.timestamps, windows, panes)
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
         known: dict[Span, KnownWindows] = {}
@@ -110,6 +102,27 @@ class ElementForm:
             micros = time if is_exact else last_instant(self.windows, span, time)
             yield windowed_value(value, micros, windows, shown)
 
+    def _opened(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[bytes]]:
+        """Values as Beam has them, and the bytes of the windows that came in them."""
+        keys, encoded = self.keys, list[bytes]()
+        if keys is None and not self.windows.carries_object:
+            return values, encoded
+        retracted = [type(value) is Retraction for value in values] if self.retracts else []
+        if any(retracted):
+            pairs = zip(values, retracted, strict=True)
+            values = [value.element if is_retracted else value for value, is_retracted in pairs]
+        if self.windows.carries_object:
+            if keys is None:
+                encoded, values = [w for w, _ in values], [value for _, value in values]
+            else:
+                encoded = [window for (window, _), _ in values]
+                values = [(key, value) for (_, key), value in values]
+        values = values if keys is None else keys.grouped(values)
+        if any(retracted):
+            pairs = zip(values, retracted, strict=True)
+            values = [Retraction(value) if is_retracted else value for value, is_retracted in pairs]
+        return values, encoded
+
     def _in_several(self, element: Windowed) -> Any:
         """An element that may be in several windows."""
         spans = [*map(bounds, element.windows)]
@@ -118,30 +131,6 @@ class ElementForm:
             (last_instant(self.windows, span, element.timestamp) for span in spans), default=0
         )
         return windowed_value(element.value, micros, windows, pane_to_beam(element.pane))
-
-    def _in_objects(self, elements: Bundle, spans: Spans, objects: ObjectWindows) -> Iterator[Any]:
-        keys = self.keys
-        for value, time, start, end, pane in zip(
-            elements.values,
-            elements.timestamps,
-            spans.starts,
-            spans.ends,
-            elements.panes,
-            strict=True,
-        ):
-            withdrawn = type(value) is Retraction
-            if withdrawn:
-                value = value.element
-            if keys is None:
-                encoded, value = value
-            else:
-                (encoded, key), value = value
-                value = keys.decode(key), keys.listed(value)
-            if withdrawn:
-                value = Retraction(value)
-            micros = last_instant(objects, (start, end), time)
-            windows = _decoded_window(objects, encoded)
-            yield windowed_value(value, micros, windows, pane_to_beam(pane))
 
     def plain(self, bundle: Bundle) -> Sequence[Any]:
         """The values of a bundle's elements, as Beam has them."""
@@ -157,7 +146,7 @@ class ElementForm:
         values = [element.value for element in elements]
         windows = [element.windows for element in elements]
         times = [element.timestamp_micros for element in elements]
-        shown = _panes_of(elements)
+        shown = _of_each(pane_from_beam, [element.pane_info for element in elements])
         in_one = all(len(of_element) == 1 for of_element in windows)
         if isinstance(self.windows, ObjectWindows) or (self.keys is not None and not in_one):
             return self._by_window(values, times, windows, shown)
@@ -168,16 +157,13 @@ class ElementForm:
                 tuple(window_of(*self._span(window)) for window in of_one) for of_one in windows
             ]
             return Bundle(values, times, several, shown)
-        distinct = dict(zip(map(id, windows), windows, strict=True))
-        spans = {
-            number: of_element.span
-            if type(of_element) is KnownWindows
-            else self._span(of_element[0])
-            for number, of_element in distinct.items()
-        }
-        of_each = [*map(spans.__getitem__, map(id, windows))]
-        starts, ends = [start for start, _ in of_each], [end for _, end in of_each]
+        spans = _of_each(self._span_of_all, windows)
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
         return Bundle(values, times, Spans(starts, ends), shown)
+
+    def _span_of_all(self, windows: Any) -> Span:
+        """The bounds of the only window of an element."""
+        return windows.span if type(windows) is KnownWindows else self._span(windows[0])
 
     def assigned(self, elements: Sequence[Any], assigning: Assigning) -> Bundle:
         """Windowed values of Beam as a bundle, in the windows that they are now put into."""
@@ -190,7 +176,8 @@ class ElementForm:
         values = [element.value for element in elements]
         if self.keys is not None:
             values = self.keys.paired(values)
-        return Bundle(values, times, Spans(*spans), _panes_of(elements))
+        panes = _of_each(pane_from_beam, [element.pane_info for element in elements])
+        return Bundle(values, times, Spans(*spans), panes)
 
     def _by_window(
         self, values: list[Any], times: list[int], windows: list[Any], panes: list[Any]
@@ -233,12 +220,11 @@ class ElementForm:
         return span
 
 
-def _panes_of(elements: Sequence[Any]) -> list[PaneInfo]:
-    """The panes of windowed values of Beam; few are different objects."""
-    panes = [element.pane_info for element in elements]
-    distinct = dict(zip(map(id, panes), panes, strict=True))
-    by_object = {number: pane_from_beam(pane) for number, pane in distinct.items()}
-    return [*map(by_object.__getitem__, map(id, panes))]
+def _of_each(convert: Callable[[Any], T], objects: Sequence[Any]) -> list[T]:
+    """What a function makes of each object: few are different ones."""
+    distinct = dict(zip(map(id, objects), objects, strict=True))
+    converted = {number: convert(held) for number, held in distinct.items()}
+    return [*map(converted.__getitem__, map(id, objects))]
 
 
 @lru_cache(maxsize=MOST_KNOWN)

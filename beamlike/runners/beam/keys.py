@@ -70,11 +70,6 @@ class Keys:
         values = coder.value_coder()
         return cls(coder.key_coder(), None if pickles(values) else values)
 
-    @property
-    def without_values(self) -> "Keys":
-        """The keys, of pairs with other values."""
-        return Keys(self.coder)
-
     def paired(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """Pairs as a grouping takes them."""
         encode = self.encode

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.on_spark import SparkGraph
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
@@ -93,6 +92,7 @@ def run_on_spark(
     needs("the host spark", "spark")
     from pyspark.sql import SparkSession
 
+    from beamlike.hosts.spark.graph.running import SparkGraph
     from beamlike.hosts.spark.session import local_session
 
     translation = translated(is_drain)
@@ -119,6 +119,8 @@ def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> 
             f"{frames[0]!r} reads a DataFrame, and a TestStream is beside it, which only a "
             "pipeline without DataFrames can play; leave out one of them"
         )
+    from beamlike.hosts.spark.graph.running import SparkGraph
+
     with raising_causes():
         return SparkGraph(spark, nodes, (), settings.groups).play(kept=frozenset()).metrics
 
@@ -160,11 +162,12 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         super().__init__(PipelineState.RUNNING)
         self._spark, self._translated, self._settings = spark, translated, settings
         self._recorders: list[MetricsRecorder] = []
-        self._ended: str | None = None
         self._checkpoint = settings.checkpoint or str(scratch_folder("beam"))
         self._running = self._start(is_drain=is_drain)
 
     def _start(self, *, is_drain: bool) -> "PipelineQuery":
+        from beamlike.hosts.spark.graph.running import SparkGraph
+
         translation, shards = self._translated(is_drain), self._settings.groups
         graph = SparkGraph(self._spark, translation.nodes, translation.sinks, shards)
         running = graph.start(self._checkpoint, self._settings.trigger, WAKE_EVERY_MS)
@@ -179,15 +182,9 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
     @property
     def state(self) -> str:
         """How far the pipeline is."""
-        query = self.query
-        if query.isActive and self._ended is None and self._running.has_ended:
-            self._ended = PipelineState.DONE
-            query.stop()
-        if query.isActive:
-            return str(PipelineState.RUNNING)
-        if query.exception() is not None:
-            return str(PipelineState.FAILED)
-        return str(self._ended or PipelineState.DONE)
+        if self._running.has_ended:
+            self._running.stop(PipelineState.DONE)
+        return self._running.state
 
     def wait_until_finish(self, duration: int | None = None) -> str:
         """Wait until the pipeline has ended, or for so long (ms); the state then.
@@ -209,9 +206,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
 
     def cancel(self) -> str:
         """End the query. Another run continues from its checkpoint."""
-        if self.query.isActive:
-            self._ended = PipelineState.CANCELLED
-            self.query.stop()
+        self._running.stop(PipelineState.CANCELLED)
         return self.state
 
     def drain(self) -> str:
@@ -223,7 +218,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         self._running = self._start(is_drain=True)
         self._running.end_sources()
         self.wait_until_finish()
-        self._ended = PipelineState.DRAINED
+        self._running.end = PipelineState.DRAINED
         return self.state
 
     def metrics(self) -> BeamMetricResults:

@@ -1,6 +1,5 @@
 """The parts of an element that a splittable function is called for, and what is left of them."""
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -84,21 +83,3 @@ class Restrictions:
         if part is None:
             return None
         return attrs.evolve(rest, restriction=getattr(part, "restriction", part))
-
-
-def run_to_its_end(
-    operation: Any, deferred: Any, restrictions: Restrictions, windowed: Any
-) -> None:
-    """Give an element to a splittable function until nothing is left of it."""
-    todo = [*restrictions.parts(windowed)]
-    while todo:
-        rest = restrictions.left(todo.pop(0))
-        if rest is None:
-            continue
-        operation.process(rest.sized)
-        if operation.needs_finalization():
-            operation.finalize_bundle()
-        for _, residual in deferred.delayed_applications:
-            time.sleep(delay_ms(residual) / 1_000)
-            todo.append(rest.left_by(residual))
-        deferred.delayed_applications.clear()

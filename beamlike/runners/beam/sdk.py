@@ -4,6 +4,8 @@ A release of Beam may change these names: then this module changes, and no other
 public, such as ``DoFn`` and ``PipelineOptions``, the other modules import from ``apache_beam``.
 """
 
+# ruff: noqa: F401  (names that the other modules import from here)
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -49,47 +51,6 @@ from apache_beam.utils.windowed_value import create as windowed_value
 
 from beamlike.runtime.graph.main_program import name_in_main
 
-__all__ = [
-    "PANE_INFO_UNKNOWN",
-    "CombineFn",
-    "CounterFactory",
-    "DoFnSignature",
-    "ExecutionContext",
-    "FiredTimer",
-    "MetricKey",
-    "MetricName",
-    "MetricResult",
-    "MetricResults",
-    "MetricsContainer",
-    "NameContext",
-    "PaneInfo",
-    "PaneInfoTiming",
-    "PipelineContext",
-    "PipelineResult",
-    "PipelineRunner",
-    "PipelineState",
-    "SideInputData",
-    "StateSampler",
-    "Urn",
-    "Windowing",
-    "coders",
-    "dofn_of",
-    "get_current_tracker",
-    "get_dofn_specs",
-    "maps_windows_by_default",
-    "operation_specs",
-    "operations",
-    "pickler",
-    "pickles",
-    "pipeline_proto",
-    "plain_function_of",
-    "proto",
-    "set_current_tracker",
-    "side_inputs_of",
-    "transforms_of",
-    "windowed_value",
-]
-
 
 class Urn:
     """The URNs of the transforms that the runner knows, as Beam's protos have them."""
@@ -124,8 +85,10 @@ def pipeline_proto(pipeline: Any, options: Any) -> tuple[Any, Any]:
     deterministic = not options.view_as(TypeOptions).allow_non_deterministic_key_coders
     pipeline.visit(group_by_key_input_visitor(deterministic))
     environment = EmbeddedPythonEnvironment.default()
-    proto, context = pipeline.to_runner_api(return_context=True, default_environment=environment)
-    return proto, context
+    described: tuple[Any, Any] = pipeline.to_runner_api(
+        return_context=True, default_environment=environment
+    )
+    return described
 
 
 class _ByLabel(PipelineVisitor):  # type: ignore[misc]

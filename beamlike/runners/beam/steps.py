@@ -5,6 +5,7 @@ steps that follow one another, joined by Beam's consumer sets, so that an elemen
 of them in compiled code.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -14,7 +15,7 @@ from apache_beam.transforms.window import WindowFn
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.restrictions import Restrictions, run_to_its_end
+from beamlike.runners.beam.restrictions import Restrictions, delay_ms
 from beamlike.runners.beam.sdk import (
     DoFnSignature,
     ExecutionContext,
@@ -228,7 +229,18 @@ class _ToItsEnd(operations.Operation):  # type: ignore[misc]
         self._restrictions = step.restrictions()
 
     def process(self, element: Any) -> None:
-        run_to_its_end(self._operation, self._deferred, self._restrictions, element)
+        todo = [*self._restrictions.parts(element)]
+        while todo:
+            rest = self._restrictions.left(todo.pop(0))
+            if rest is None:
+                continue
+            self._operation.process(rest.sized)
+            if self._operation.needs_finalization():
+                self._operation.finalize_bundle()
+            for _, residual in self._deferred.delayed_applications:
+                time.sleep(delay_ms(residual) / 1_000)
+                todo.append(rest.left_by(residual))
+            self._deferred.delayed_applications.clear()
 
 
 def opened(

@@ -1,6 +1,6 @@
 """Windowing strategies of Beam as those of the graph: window functions, triggers, pane rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -102,47 +102,36 @@ def window_fn_of(fn: Any) -> windowfns.WindowFn:
     return Merging(fn, windows) if fn.is_merging() else Assigned(fn, windows)
 
 
+_TRIGGERS: Final[Mapping[str, tuple[Callable[..., triggers.Trigger], tuple[str, ...]]]] = {
+    "default": (triggers.DefaultTrigger, ()),
+    "after_end_of_window": (triggers.AfterWatermark, ("early_firings", "late_firings")),
+    "after_synchronized_processing_time": (triggers.AfterSynchronizedProcessingTime, ()),
+    "repeat": (triggers.Repeatedly, ("subtrigger",)),
+    "or_finally": (triggers.OrFinally, ("main", "finally")),
+    "after_any": (triggers.AfterFirst, ("subtriggers",)),
+    "after_all": (triggers.AfterAll, ("subtriggers",)),
+    "after_each": (triggers.AfterEach, ("subtriggers",)),
+    "always": (triggers.Always, ()),
+    "never": (triggers.Never, ()),
+}
+"""What makes a trigger of those that are in it, and the fields of Beam's proto that have these."""
+
+
 def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
     """A trigger of Beam's, as its proto has it, as one of the graph."""
-
-    def all_of(parts: Iterable[Any]) -> list[triggers.Trigger]:
-        return [trigger_of(part, label) for part in parts]
-
     name = trigger.WhichOneof("trigger")
     fields: Any = getattr(trigger, name) if name else None
-    match name:
-        case "default":
-            return triggers.DefaultTrigger()
-        case "after_end_of_window":
-            early, late = (
-                trigger_of(getattr(fields, f"{part}_firings"), label)
-                if fields.HasField(f"{part}_firings")
-                else None
-                for part in ("early", "late")
-            )
-            return triggers.AfterWatermark(early, late)
-        case "after_processing_time":
-            return triggers.AfterProcessingTime(*_moves(fields.timestamp_transforms))
-        case "after_synchronized_processing_time":
-            return triggers.AfterSynchronizedProcessingTime()
-        case "element_count":
-            return triggers.AfterCount(fields.element_count)
-        case "repeat":
-            return triggers.Repeatedly(trigger_of(fields.subtrigger, label))
-        case "or_finally":
-            parts = trigger_of(fields.main, label), trigger_of(getattr(fields, "finally"), label)
-            return triggers.OrFinally(*parts)
-        case "after_any":
-            return triggers.AfterFirst(*all_of(fields.subtriggers))
-        case "after_all":
-            return triggers.AfterAll(*all_of(fields.subtriggers))
-        case "after_each":
-            return triggers.AfterEach(*all_of(fields.subtriggers))
-        case "always":
-            return triggers.Always()
-        case "never":
-            return triggers.Never()
-    raise UnsupportedError(f"{label!r}: the trigger {name or trigger!r} is not known")
+    if name == "after_processing_time":
+        return triggers.AfterProcessingTime(*_moves(fields.timestamp_transforms))
+    if name == "element_count":
+        return triggers.AfterCount(fields.element_count)
+    if name not in _TRIGGERS:
+        raise UnsupportedError(f"{label!r}: the trigger {name or trigger!r} is not known")
+    make, parts = _TRIGGERS[name]
+    if parts == ("subtriggers",):
+        return make(*(trigger_of(part, label) for part in fields.subtriggers))
+    known = [getattr(fields, part) if fields.HasField(part) else None for part in parts]
+    return make(*(None if part is None else trigger_of(part, label) for part in known))
 
 
 def _moves(transforms: Sequence[Any]) -> list[Delay | AlignTo]:

@@ -218,7 +218,7 @@ class Translation(CollectionTable):
             node = object_grouping(self._add, label, edge, strategy.windows, rules, combine)
         else:
             node = self._add(GroupNode(label, (edge,), rules, combine, value_type))
-        brought = keys if isinstance(combine, Collect) else keys.without_values
+        brought = keys if isinstance(combine, Collect) else Keys(keys.coder)
         form = self._form(collection, label, brought)
         self._comes_from(collection, Edge(node), form)
 

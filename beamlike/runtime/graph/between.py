@@ -15,11 +15,11 @@ from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
 from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.graph import Edge, GroupNode, StatefulNode
+from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
     EarlyCombiner,
     PlacedTable,
-    WatermarkBound,
     to_shards,
     watermark_bound,
 )
@@ -63,9 +63,13 @@ def _elements_for(
     with mail.report.metrics.step(str(number)), worker.errors_name_this_node():
         keyed = worker.keyed(inputs)
         blobs = key_blobs(keyed.keys, wire.coders)
-        if not isinstance(node, GroupNode) or _comes_one_by_one(node):
+        if (
+            not isinstance(node, GroupNode)
+            or node.assigns
+            or why_one_by_one(node.strategy, node.combine) is not None
+        ):
             return to_shards(shard_tables(keyed, blobs, wire, shards, spread.buckets))
-        bound = WatermarkBound(is_certain=True)
+        bound: int | None = MIN_TIMESTAMP
         if not spread.bounded:
             bound = watermark_bound(layers, number, mail.reached)
         return EarlyCombiner(node, spread).combined(keyed, blobs, bound, part)
@@ -81,11 +85,6 @@ def merged(spread: Spread, received: Mail) -> list[Sent]:
             for shard, table, _ in EarlyCombiner(node, spread).merged(tables):
                 sent.append(Sent(shard, _elements(number, table)))
     return sent
-
-
-def _comes_one_by_one(node: GroupNode) -> bool:
-    """Whether the elements of a node reach it as they are."""
-    return node.assigns or why_one_by_one(node.strategy, node.combine) is not None
 
 
 @attrs.define

@@ -11,7 +11,6 @@ Source: Beam's combiner lifting, ``CombinePerKey.with_hot_key_fanout``.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -21,7 +20,6 @@ from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import RepeatedKey
 from beamlike.model.combine import WholeNumbersFold
 from beamlike.model.graph import GroupNode
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import by_shard
 from beamlike.runtime.graph.keyed_tables import (
     as_noted,
@@ -43,21 +41,9 @@ _MIX: Final = 0x5851F42D4C957F2D
 """Knuth's multiplier of 64 bits."""
 
 
-@attrs.frozen
-class WatermarkBound:
-    """What a task knows of the watermark at which a grouping judges its elements.
-
-    Args:
-        watermark: The watermark is there at most (ms).
-        is_certain: Whether it is. The rows of a stream only show how far they have come themselves.
-    """
-
-    watermark: int = MIN_TIMESTAMP
-    is_certain: bool = False
-
-
-def watermark_bound(layers: Layers, node: int, reached: Sequence[InputUpdate]) -> WatermarkBound:
-    """The bound that watermarks in a task are for a grouping.
+def watermark_bound(layers: Layers, node: int, reached: Sequence[InputUpdate]) -> int | None:
+    """At most so far is the watermark at which a grouping judges its elements (ms); None: that is
+    not known, as the rows of a stream only show how far they have come themselves.
 
     The watermark of a grouping is the least of those that its sources reported before this
     micro-batch. So each of them is a bound.
@@ -74,7 +60,7 @@ def watermark_bound(layers: Layers, node: int, reached: Sequence[InputUpdate]) -
         and update.input in layers.origins[node]
         and not isinstance(layers.clocks.get(update.input), SourceClock)
     ]
-    return WatermarkBound(min(bounds), is_certain=True) if bounds else WatermarkBound()
+    return min(bounds, default=None)
 
 
 PlacedTable = tuple[int, pa.Table, bool]
@@ -104,14 +90,14 @@ class EarlyCombiner:
         self._stage = Stage(worker, self._plan, wire, notes=False)
 
     def combined(
-        self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound, part: int
+        self, keyed: Keyed, blobs: Sequence[bytes], bound: int | None, part: int
     ) -> list[PlacedTable]:
         """What a task sends of its elements: combined ones, and the others one by one.
 
         Args:
             keyed: The elements.
             blobs: Their keys in bytes.
-            bound: What is known of the watermark.
+            bound: As far as the watermark is at most; None: that is not known.
             part: The number of the task, which says where its hot keys go.
 
         Raises:
@@ -142,7 +128,7 @@ class EarlyCombiner:
     def _to_shards(self, table: pa.Table) -> list[PlacedTable]:
         return to_shards(by_shard(table, self._plan.shards, self._plan.buckets))
 
-    def _reduced(self, keyed: Keyed, bound: WatermarkBound) -> tuple[Keyed, Ints] | None:
+    def _reduced(self, keyed: Keyed, bound: int | None) -> tuple[Keyed, Ints] | None:
         """Elements `reduced`; None, too, where one may be late, or all have to be noted."""
         strategy, fold = self._plan.strategy, self._node.combine.whole_numbers_fold
         if fold is None or not isinstance(keyed.keys, RepeatedKey) or len(keyed.keys) < _PAYS:
@@ -179,11 +165,11 @@ class EarlyCombiner:
         """
         return self._to_shards(self._stage.lift(tables, None))
 
-    def _early(self, keyed: Keyed, hashes: Ints, bound: WatermarkBound) -> Bools:
+    def _early(self, keyed: Keyed, hashes: Ints, bound: int | None) -> Bools:
         """Which elements are combined."""
         strategy, count = self._plan.strategy, len(hashes)
         none = np.zeros(count, np.bool_)
-        if strategy.is_merging and not bound.is_certain:
+        if strategy.is_merging and bound is None:
             return none  # each has its own window, and may be late alone
         if self._node.fanout is None:
             different = _about_as_many(hashes, keyed.windows)
@@ -191,13 +177,13 @@ class EarlyCombiner:
                 return none
         return self._none_late(keyed.windows, bound)
 
-    def _none_late(self, windows: Spans, bound: WatermarkBound) -> Bools:
+    def _none_late(self, windows: Spans, bound: int | None) -> Bools:
         """Which windows cannot be late, or are judged by their shard."""
         strategy, ends = self._plan.strategy, np.asarray(windows.ends, np.int64)
-        if not bound.is_certain:
+        if bound is None:
             return np.ones(len(ends), np.bool_)
         lateness, last = min(strategy.allowed_lateness, _FOREVER), strategy.end_of_global_window
-        return np.minimum(ends - 1, last - lateness) + lateness >= bound.watermark
+        return np.minimum(ends - 1, last - lateness) + lateness >= bound
 
     def _is_exact(self, keyed: Keyed) -> bool:
         """Whether it shows in no result that the elements are combined before."""
@@ -214,7 +200,7 @@ class EarlyCombiner:
         blobs: Sequence[bytes],
         hashes: Ints,
         rows: Ints,
-        bound: WatermarkBound,
+        bound: int | None,
     ) -> pa.Table:
         """One combined element of each key and window, with the ``hash`` of its key."""
         if self._plan.values["value"] == HeldValues.positions:
@@ -227,7 +213,7 @@ class EarlyCombiner:
         if len(rows) < len(blobs):
             columns = {name: column.take(picked) for name, column in columns.items()}
         table = pa.table(columns | {"value_value": values})
-        watermark = bound.watermark if self._plan.strategy.is_merging else None
+        watermark = bound if self._plan.strategy.is_merging else None
         try:
             return self._stage.lift([table], watermark)
         finally:

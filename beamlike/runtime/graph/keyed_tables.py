@@ -197,22 +197,12 @@ class SeenKeys:
                 self.keys[blob] = key_of(blob, coders) if coders else key
 
 
-class NumberedKeys(dict[int, Hashable]):
-    """The keys by their numbers; each is made when it is first needed."""
-
-    def __init__(self, blobs: Sequence[bytes], key_of: Callable[[bytes], Hashable]) -> None:
-        super().__init__()
-        self._blobs, self._key_of = blobs, key_of
-
-    def __missing__(self, number: int) -> Hashable:
-        key = self._key_of(self._blobs[number])
-        self[number] = key
-        return key
-
-
-def bundle_of(panes: Panes, keys: NumberedKeys) -> Bundle:
-    """The elements that the panes of a grouping become, see `GroupingWorker.shown`."""
-    names = [keys[number] for number in panes.key.tolist()]
+def bundle_of(panes: Panes, blobs: Sequence[bytes], key_of: Callable[[bytes], Hashable]) -> Bundle:
+    """The elements that the panes of a grouping become, see `GroupingWorker.shown`; ``blobs`` are
+    the keys in bytes, by their numbers."""
+    numbers = panes.key.tolist()
+    keys = {number: key_of(blobs[number]) for number in {*numbers}}
+    names = [keys[number] for number in numbers]
     values: list[Any] = [*zip(names, panes.values[0].to_pylist(), strict=True)]
     if panes.retraction is not None:
         for place in np.nonzero(panes.retraction)[0].tolist():

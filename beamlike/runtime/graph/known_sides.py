@@ -2,15 +2,17 @@
 
 A side input that comes to an end by itself can be computed first. Then no element waits for it. If
 none can come too late, either, the function needs no state, and is called where the elements are:
-nothing is dealt out to shards. What an element sees is what the machine of the side input says.
+nothing is dealt out to shards, and no machine is asked.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from beamlike.model.bundle import Bundle, Spans
+from beamlike.errors import WindowingError
+from beamlike.machine.events import Element
+from beamlike.machine.failures import FunctionFailure
+from beamlike.model.bundle import Bundle
 from beamlike.model.column_bundle import ColumnBundle
-from beamlike.model.copies import own_copies
 from beamlike.model.graph import (
     Edge,
     KnownSideInputNode,
@@ -19,30 +21,30 @@ from beamlike.model.graph import (
     SideInputNode,
     in_order,
 )
+from beamlike.model.side_inputs import side_input_window
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window
-from beamlike.runtime.graph.side_inputs import SideBatch, SideInputWorker, batches
-from beamlike.runtime.graph.worker import Contents, Tagged
+from beamlike.runtime.graph.side_inputs import NOTHING_SEEN, batches, shown_panes
+from beamlike.runtime.graph.worker import Contents, FunctionWorker
+from beamlike.safe_text import USER_RAISED
 
 
-def computable_first(
-    ends: Sequence[Node], comes_to_end: Callable[[ReadNode], bool]
-) -> list[SideInputNode]:
+def computable_first(ends: Sequence[Node]) -> list[SideInputNode]:
     """The nodes of a graph whose side inputs can be computed before it runs.
 
     Args:
         ends: The nodes that are to be reached.
-        comes_to_end: Whether a source ends by itself.
     """
     nodes = in_order(ends)
-    all_end = all(comes_to_end(node) for node in nodes if isinstance(node, ReadNode))
+    all_end = _all_end(nodes)
     chosen = [
         node
         for node in nodes
         if isinstance(node, SideInputNode)
         # Of a window that ends the watermark says when it is too late to look there.
         and (all_end or all(type(side.window_fn) is GlobalWindows for side in node.sides))
-        and all(_ends(edge, comes_to_end) for edge in node.sources[1:])
+        and _all_end(in_order([edge.node for edge in node.sources[1:]]))
     ]
     while chosen:
         left = _left(ends, chosen)
@@ -70,8 +72,9 @@ def _left(ends: Sequence[Node], known_sides: Sequence[SideInputNode]) -> set[Nod
     return left
 
 
-def _ends(edge: Edge, comes_to_end: Callable[[ReadNode], bool]) -> bool:
-    return all(comes_to_end(node) for node in in_order([edge.node]) if isinstance(node, ReadNode))
+def _all_end(nodes: Sequence[Node]) -> bool:
+    """Whether all sources among some nodes end by themselves."""
+    return all(node.bounded for node in nodes if isinstance(node, ReadNode))
 
 
 def known(
@@ -95,74 +98,60 @@ def known(
     )
 
 
-class KnownSideInputWorker(SideInputWorker):
-    """Shows a function what each element sees of side inputs that do not change any more."""
+class KnownSideInputWorker(FunctionWorker):
+    """Shows a function what each element sees of side inputs that do not change any more.
+
+    All panes are there before the first element, and no element is too late to look there: of each
+    side input it sees the latest pane of the side window, or nothing.
+    """
 
     def __init__(self, node: KnownSideInputNode) -> None:
-        super().__init__(node.look)
+        super().__init__(node, node.look.do)
         self._known = node
         self._seen: dict[Window, Contents] = {}
-        self._has_panes = False
 
-    @property
-    def takes_parts(self) -> bool:
-        return True
-
-    def take(self, bundles: Sequence[Bundle]) -> Tagged:
-        (bundle,) = bundles
-        parts = bundle.parts()
-        if self.shares_elements and self.node.do.changes_elements:
-            parts = [part.with_values(own_copies(part.values)) for part in parts]
-        if not self._has_panes:
-            self._take_panes()
-        return self._function.run(pair for part in parts for pair in self._looking(part))
-
-    def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
-        return ()
-
-    def _take_panes(self) -> None:
-        """Let the machines come to the end of their side inputs."""
-        sides = panes_of(self._known)
-        for _ in super().take([Bundle(), *sides]):
-            raise AssertionError("there are no elements yet")
-        end = self.node.resolution.end_of_time
-        for _ in super().advance_sources([self.watermark, *(end for _ in sides)]):
-            raise AssertionError("there are no elements yet")
-        self._has_panes = True
-
-    def _looking(self, part: Bundle) -> Iterator[tuple[Contents, Bundle]]:
-        """The elements, by window, each with what they see."""
+    def looking(self, part: Bundle) -> Iterator[tuple[Contents, Bundle]]:
         if isinstance(part, ColumnBundle) and not isinstance(part.window, tuple):
-            first = SideBatch(part.values[:1], [int(part.times[0])], part.panes[:1])
-            yield self._contents(part.window, first), part
+            yield self._contents(part.window, part), part
             return
         for window, batch in batches(part):
-            spans = Spans.all_in(window, len(batch.values))
-            in_window = Bundle(batch.values, batch.timestamps, spans, batch.panes)
-            first = SideBatch(batch.values[:1], batch.timestamps[:1], batch.panes[:1])
-            yield self._contents(window, first), in_window
+            in_window = batch.bundle(window)
+            yield self._contents(window, in_window), in_window
 
-    def _contents(self, window: Window, first: SideBatch) -> Contents:
-        """What all elements of a window see, by the first of them: nothing new comes."""
+    def _contents(self, window: Window, part: Bundle) -> Contents:
+        """What all elements of a window see: nothing new comes."""
         if window not in self._seen:
-            waiting = [(window, first)]
-            for number in range(len(self.machines)):
-                waiting = self._let_out(number, [], waiting)
-            ((_, batch),) = waiting  # else it waits, or is too late
-            self._seen[window] = self._latest.seen_by(window, batch).seen
+            latest, node = latest_of(self._known), self._known.look
+            places = enumerate(self._side_window(window, side, part) for side in node.sides)
+            self._seen[window] = tuple(latest.get(place, NOTHING_SEEN) for place in places)
         return self._seen[window]
 
+    def _side_window(self, window: Window, side: WindowingStrategy, part: Bundle) -> Window:
+        try:
+            return side_input_window(window, side.window_fn)
+        except WindowingError:
+            raise
+        except USER_RAISED as cause:
+            first = Element(part.values[0], part.timestamps[0], window)
+            failure = FunctionFailure.of(side.window_fn, "assign", cause, (first,), window)
+            raise failure.error_in(self._known.resolution) from cause
 
-def panes_of(node: KnownSideInputNode) -> Sequence[Bundle]:
-    """The panes of each side input, read once by a process."""
+
+def latest_of(node: KnownSideInputNode) -> Mapping[tuple[int, Window], Sequence[Any]]:
+    """The items of the latest pane of each side window, by the number of the side input; read once
+    by a process."""
     from beamlike.runtime.envelope import Envelope
     from beamlike.runtime.graph.mail import Parcel
     from beamlike.runtime.graph.side_contents import RECENT
 
-    kept: Sequence[Bundle] | None = None if node.wire.coders else RECENT.find(node.digest)
+    kept = None if node.wire.coders else RECENT.find(node.digest)
     if kept is None:
-        parcels = [Parcel([*map(Envelope.opened, blobs)]) for blobs in node.panes]
-        kept = [Bundle.of(parcel.unpacked(node.wire)) for parcel in parcels]
+        kept = {
+            (number, window): items
+            for number, blobs in enumerate(node.panes)
+            for panes in (Parcel([*map(Envelope.opened, blobs)]).unpacked(node.wire),)
+            for window, _, items in shown_panes(panes)
+        }
         if not node.wire.coders:
             size = sum(len(blob) for blobs in node.panes for blob in blobs)
             RECENT.keep(node.digest, kept, size)

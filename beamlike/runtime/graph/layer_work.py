@@ -10,10 +10,7 @@ import attrs
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import (
     InputClock,
-    InputUpdate,
     ShardWatermark,
-    SourceClock,
-    SourceProgress,
     StageClock,
 )
 from beamlike.model.graph import (
@@ -26,7 +23,7 @@ from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
+from beamlike.runtime.graph.side_shards import InputClocks, SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.jumps import jump_of
@@ -52,13 +49,11 @@ class Placed:
 
     Args:
         stage: The node on its shards.
-        origins: The sources and stateful nodes whose watermarks are its own.
-        clocks: Theirs.
+        inputs: The clocks of the sources and stateful nodes whose watermarks are its own.
     """
 
     stage: Stage | SideInputStage
-    origins: tuple[int, ...]
-    clocks: Clocks
+    inputs: InputClocks
 
 
 @attrs.frozen(slots=False)
@@ -104,18 +99,19 @@ class Layer(Work):
         node = self.layers.nodes[number]
         worker = worker_of(node)
         origins = self.layers.origins[number]
+        places = {origin: place for place, origin in enumerate(origins)}
         spread, wire, of_origins = self.spread, self.layers.wire, tuple(map(self._clock, origins))
         if isinstance(worker, SideInputWorker):
             main, *sides = map(self.layers.origins_of, node.sources)
             of_machines = side_clocks(origins, main, sides, self._clock)
             looking = SideInputStage(worker, wire, spread.shards, of_machines)
             of_sides = frozenset(map(origins.index, chain.from_iterable(sides)))
-            return Placed(looking, origins, Clocks(of_origins, of_sides))
+            return Placed(looking, InputClocks(Clocks(of_origins, of_sides), places))
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         clocks = Clocks(of_origins)
         plan = plan_of(node, worker.machine, wire, spread.shards, spread.buckets, clocks=clocks)
         notes = spread.notes and isinstance(node, NOTED)
-        return Placed(Stage(worker, plan, wire, notes), origins, clocks)
+        return Placed(Stage(worker, plan, wire, notes), InputClocks(clocks, places))
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))
@@ -151,14 +147,14 @@ class Layer(Work):
             arrived = received.tables.get(number, ())
             tables = stage.together(arrived)
             now = max(clocks, default=clock)
-            updates = list(_updates(placed, received.reached))
+            updates = list(placed.inputs.updates(received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(number)), stage.worker.errors_name_this_node(), room:
                 stepped = stage.step(stores(number), ShardInput(tables, updates, now))
             jump = None
             if shard == 0:  # the others see the same
-                delivered = _delivered(placed, received.delivered)
-                jump = jump_of(stage.plan, placed.clocks, delivered, stepped.status)
+                delivered = _delivered(placed.inputs.places, received.delivered)
+                jump = jump_of(stage.plan, placed.inputs.clocks, delivered, stepped.status)
             if jump is not None:
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
@@ -193,20 +189,8 @@ def _log(name: str, stepped: StageStepped) -> None:
         log_effects(name, [*stepped.drops, *(stepped.panes if logs_all() else ())])
 
 
-def _delivered(placed: Placed, delivered: Iterable[Delivered]) -> Iterator[Delivered]:
-    """Those rows that its origins delivered, by the positions of these."""
+def _delivered(places: Mapping[int, int], delivered: Iterable[Delivered]) -> Iterator[Delivered]:
+    """The rows that the inputs of a node delivered, by the places of these."""
     for rows in delivered:
-        if rows.source in placed.origins:
-            yield attrs.evolve(rows, source=placed.origins.index(rows.source))
-
-
-def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUpdate]:
-    """Those of the origins of a node, by their positions."""
-    for update in reached:
-        if update.input in placed.origins:
-            origin = placed.origins.index(update.input)
-            is_source = isinstance(placed.clocks.inputs[origin], SourceClock)
-            if is_source and isinstance(update, ShardWatermark):  # the end of a stream
-                yield SourceProgress(origin, update.watermark)
-            else:
-                yield attrs.evolve(update, input=origin)
+        if rows.source in places:
+            yield attrs.evolve(rows, source=places[rows.source])

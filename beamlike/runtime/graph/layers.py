@@ -1,7 +1,7 @@
 """How a graph is cut into layers, and what reads what."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final
@@ -10,7 +10,7 @@ import attrs
 import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
-from beamlike.machine.input_clocks import InputClock
+from beamlike.machine.input_clocks import InputClock, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,
@@ -60,12 +60,7 @@ class Layers:
     wire: Wire
 
     @classmethod
-    def of(
-        cls,
-        ends: Sequence[Node],
-        wanted: Sequence[Edge],
-        clock_of: Callable[[ReadNode], InputClock],
-    ) -> "Layers":
+    def of(cls, ends: Sequence[Node], wanted: Sequence[Edge]) -> "Layers":
         """The layers of a graph, from the nodes and edges that are to be reached.
 
         Coders are those that are declared now.
@@ -75,7 +70,7 @@ class Layers:
         """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {
-            index: clock_of(node) for index, node in enumerate(nodes) if isinstance(node, ReadNode)
+            index: _clock_of(node) for index, node in enumerate(nodes) if isinstance(node, ReadNode)
         }
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
         # Raise here what is wrong with a function: Spark hides it in an error of its own.
@@ -156,8 +151,21 @@ class Layers:
 
     @cached_property
     def sharing(self) -> frozenset[int]:
-        """The nodes whose elements another node reads, too, or a result."""
-        return frozenset(self.number[node] for node in sharing(self.nodes, self.wanted))
+        """The nodes whose elements another node reads, too, or a result.
+
+        A function may change what it is given, and must not change what the others see.
+        """
+        outputs: dict[Node, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            outputs[edge.node].append(edge)
+        several = {edge for edge in self.edges if len(self.readers.get(edge, ())) > 1}
+        shared = several.union(self.wanted)
+        for node in self.nodes:
+            # These hand the objects on that they are given.
+            if isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources):
+                shared.update(outputs[node])
+        nodes = enumerate(self.nodes)
+        return frozenset(number for number, node in nodes if not shared.isdisjoint(node.sources))
 
     def stateful_nodes(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
@@ -264,6 +272,13 @@ class Layers:
         self.__dict__.update(parts)
 
 
+def _clock_of(source: ReadNode) -> InputClock:
+    """What follows the watermark of a source: rows of a stream show it themselves; any other says
+    how far it is."""
+    clock: InputClock = getattr(source.origin, "clock", StageClock(1))
+    return StageClock(1) if source.bounded else clock
+
+
 @attrs.frozen
 class Spread:
     """How a graph is spread over the groups of a host.
@@ -286,26 +301,3 @@ class Spread:
     def ids(self) -> tuple[int, ...]:
         """The grouping keys of the shards, see `spread_shards`."""
         return spread_shards(self.shards)
-
-
-def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]:
-    """The nodes whose elements something else holds, too: another node, or a record.
-
-    A function may change what it is given, and must not change what the others see.
-
-    Args:
-        nodes: All nodes, each after those that it reads.
-        recorded: The edges whose elements are kept.
-    """
-    nodes = list(nodes)
-    readers = Counter(edge for node in nodes for edge in node.sources)
-    outputs: dict[Node, list[Edge]] = defaultdict(list)
-    for edge in readers:
-        outputs[edge.node].append(edge)
-    shared: set[Edge] = set()
-    for node in nodes:
-        # These hand the objects on that they are given.
-        passed = isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources)
-        read = outputs[node]
-        shared.update(edge for edge in read if passed or readers[edge] > 1 or edge in recorded)
-    return frozenset(node for node in nodes if not shared.isdisjoint(node.sources))

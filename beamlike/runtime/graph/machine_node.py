@@ -1,14 +1,14 @@
 """A node for any machine: what a dialect, a scenario or a test steps key by key."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import attrs
 
-from beamlike.machine.events import Element, Pane
+from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulNode
-from beamlike.runtime.graph.stateful import StatefulWorker, elements_by_key
+from beamlike.runtime.graph.stateful import Keyed, StatefulWorker
 from beamlike.runtime.script import Machine
 
 
@@ -43,14 +43,14 @@ class MachineWorker(StatefulWorker):
     """Gives pairs to a machine."""
 
     def __init__(self, node: MachineNode) -> None:
-        super().__init__(node.label, node.machine)
+        super().__init__(node, node.machine)
 
     def teardown(self) -> None:
         if isinstance(self.machine, UsersMachine):
             self.machine.teardown()
 
-    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        return elements_by_key(*bundles[0].one_window_each(), assigns=True)
+    def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
+        return Keyed.of_pairs(*bundles[0].one_window_each(), assigns=True)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)

@@ -92,26 +92,17 @@ class MetricsRecorder:
         finally:
             _current.reset(before)
 
-    def merge(self, other: "MetricsRecorder") -> None:
-        """Take over what was recorded elsewhere, after what is here."""
+    def merge(self, other: "MetricsRecorder", labels: Mapping[str, str] | None = None) -> None:
+        """Take over what was recorded elsewhere, after what is here.
+
+        Args:
+            labels: What the steps are called here, by their names there; the others are left out.
+        """
         for part in _TOGETHER:
             for key, value in getattr(other, part).items():
-                self.add(part, key, value)
-
-    def by_step(self) -> "dict[str, MetricsRecorder]":
-        """The metrics of each step apart."""
-        steps: dict[str, MetricsRecorder] = {}
-        for part in _TOGETHER:
-            for key, value in getattr(self, part).items():
-                getattr(steps.setdefault(key.step, MetricsRecorder()), part)[key] = value
-        return steps
-
-    def of_step(self, label: str) -> "MetricsRecorder":
-        """These metrics as those of the step with this label."""
-        parts = (getattr(self, part).items() for part in _TOGETHER)
-        return MetricsRecorder(
-            *({MetricKey(label, key.metric): value for key, value in part} for part in parts)
-        )
+                label = key.step if labels is None else labels.get(key.step)
+                if label is not None:
+                    self.add(part, MetricKey(label, key.metric), value)
 
     def add(self, part: MetricKind, key: MetricKey, value: Any) -> None:
         """One more part of a metric: a number to count, `DistributionData`, or what it is now."""

@@ -25,10 +25,9 @@ from beamlike.model.graph import (
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
+from beamlike.model.windows import GLOBAL_WINDOWS, Window
 from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -94,13 +93,9 @@ def _grid(window_fn: WindowFn, latest: int) -> tuple[int, int, int] | None:
 class _Source(Worker):
     """Plays what happens to a source."""
 
-    def __init__(self, label: str) -> None:
-        super().__init__(label)
-        self._wire, self._window = Wire.declared(), GLOBAL_WINDOW
-
-    def count_in(self, resolution: Resolution) -> None:
-        super().count_in(resolution)
-        self._window = GLOBAL_WINDOWS[resolution]
+    def __init__(self, node: ReadNode) -> None:
+        super().__init__(node)
+        self._wire, self._window = Wire.declared(), GLOBAL_WINDOWS[node.resolution]
 
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
         raise AssertionError("a source reads nothing")
@@ -122,7 +117,7 @@ class _WindowAssigner(Worker):
     """Puts elements into windows."""
 
     def __init__(self, node: WindowNode) -> None:
-        super().__init__(node.label)
+        super().__init__(node)
         self._node = node
 
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
@@ -157,24 +152,21 @@ class _Joining(Worker):
 
 
 def worker_of(node: Node) -> Worker:
-    """What does the work of a node, before anything has happened, in the ticks of the node.
+    """What does the work of a node, before anything has happened.
 
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
     if type(node) not in _WORKERS:
         raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")
-    worker = _WORKERS[type(node)](node)
-    if node.resolution is not MILLISECONDS:
-        worker.count_in(node.resolution)
-    return worker
+    return _WORKERS[type(node)](node)
 
 
 _WORKERS: Final[Mapping[type[Node], Callable[[Any], Worker]]] = {
-    ReadNode: lambda node: _Source(node.label),
-    ParDoNode: lambda node: FunctionWorker(node.label, node.do),
+    ReadNode: _Source,
+    ParDoNode: lambda node: FunctionWorker(node, node.do),
     WindowNode: _WindowAssigner,
-    FlattenNode: lambda node: _Joining(node.label),
+    FlattenNode: _Joining,
     GroupNode: GroupingWorker,
     SideInputNode: SideInputWorker,
     KnownSideInputNode: KnownSideInputWorker,

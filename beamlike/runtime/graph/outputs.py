@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -13,6 +13,9 @@ from beamlike.model.graph import Edge, GroupNode, Node
 from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.script import Run
+
+if TYPE_CHECKING:
+    from beamlike.runtime.graph.mail import Report
 
 
 @attrs.frozen
@@ -160,6 +163,15 @@ class RunRecord:
     lost: LostElements = attrs.field(factory=LostElements)
     metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder)
     inside: dict[Node, Recorded] = attrs.field(factory=dict)
+
+    def note(self, report: "Report", labels: Mapping[int, str], step: int = 0) -> None:
+        """What nodes with these labels, by their numbers, dropped and counted in a step."""
+        self.lost.add(
+            DroppedElement(step, labels[gone.node], gone.key, gone.drop)
+            for gone in report.lost
+            if gone.node in labels
+        )
+        self.metrics.merge(report.metrics, {str(number): label for number, label in labels.items()})
 
     def run(
         self, nodes: Iterable[Node], kept: Container[Edge] | None, why_not: str = STREAMED_ON

@@ -116,7 +116,7 @@ class SideContents:
         """
         if digest == NOTHING_SEEN:
             return NOTHING_SEEN
-        known = self._recent.find(digest)
+        known: Sequence[Any] | None = self._recent.find(digest)
         if known is None:
             blob = self._blob(digest)
             known = self._wire.loads(blob)
@@ -183,7 +183,7 @@ def _digests(seen: Iterable[Any]) -> list[str]:
     return [digest for digest in seen if digest != NOTHING_SEEN]
 
 
-def _recent_items() -> Recent[Sequence[Any]]:
+def _recent_items() -> Recent[Any]:
     """The items that shards have looked into last."""
     return Recent(lambda: _ROOM, least=1)
 

@@ -58,6 +58,11 @@ class SideBatch:
         """What a machine takes: their earliest time is what the watermark waits for."""
         return Element(Main(self), min(self.timestamps), window)
 
+    def bundle(self, window: Window) -> Bundle:
+        """The elements, in their window."""
+        spans = Spans.all_in(window, len(self.values))
+        return Bundle(self.values, self.timestamps, spans, self.panes)
+
     def drops(self, drop: Drop) -> Iterator[Drop]:
         """The drop of each of them, where a machine dropped all."""
         for value, timestamp in zip(self.values, self.timestamps, strict=True):
@@ -78,23 +83,6 @@ def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
     for span, of_window in places.items():
         part = elements if len(places) == 1 else elements.take(of_window)
         yield window_of(*span), SideBatch(part.values, part.timestamps, part.panes)
-
-
-def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
-    """A machine for each side input of a node."""
-    return tuple(
-        SideInputs(
-            node.main.window_fn,
-            side.window_fn,
-            Span(node.main.allowed_lateness, node.main.resolution),
-            join="view",
-            on_error=OnFailure.FAIL,
-            side_trigger=side.trigger,
-            side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
-            resolution=node.resolution,
-        )
-        for side in node.sides
-    )
 
 
 def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
@@ -171,10 +159,23 @@ class SideInputWorker(Worker):
     """Shows a function what each element sees. Its machines are stepped in this process."""
 
     def __init__(self, node: SideInputNode) -> None:
-        super().__init__(node.label)
-        self.node, self.machines = node, machines_of(node)
+        super().__init__(node)
+        self.node, main = node, node.main
+        self.machines = tuple(
+            SideInputs(
+                main.window_fn,
+                side.window_fn,
+                Span(main.allowed_lateness, main.resolution),
+                join="view",
+                on_error=OnFailure.FAIL,
+                side_trigger=side.trigger,
+                side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
+                resolution=node.resolution,
+            )
+            for side in node.sides
+        )
         self._wire = Wire.declared()
-        self._function = FunctionWorker(node.label, node.do)
+        self._function = FunctionWorker(node, node.do)
         self._is_set_up = False
         earliest = node.resolution.earliest
         self._states = [KeyState.unseen(earliest, 0) for _ in self.machines]
@@ -243,14 +244,14 @@ class SideInputWorker(Worker):
 
     def look(self, batches_out: Iterable[tuple[Window, SideBatch]]) -> Tagged:
         """What the function makes of batches that have passed all machines."""
-        together = [*seen_together(batches_out)]
+        together = [*_seen_together(batches_out)]
         if not together:
             return ()
         self.setup()
         return self._function.run(together)
 
 
-def seen_together(
+def _seen_together(
     batches_out: Iterable[tuple[Window, SideBatch]],
 ) -> Iterator[tuple[Contents, Bundle]]:
     """Batches in a row that see the same, as bundles, each with the side inputs."""
@@ -258,6 +259,5 @@ def seen_together(
         bundle, contents = Bundle(), ()
         for window, batch in group:
             contents = batch.seen
-            spans = Spans.all_in(window, len(batch.values))
-            bundle.extend(Bundle(batch.values, batch.timestamps, spans, batch.panes))
+            bundle.extend(batch.bundle(window))
         yield contents, bundle

@@ -36,6 +36,8 @@ from beamlike.machine.input_clocks import (
     HostWatermark,
     InputClock,
     ShardWatermark,
+    SourceClock,
+    SourceProgress,
     StageClock,
     WatermarkUpdate,
 )
@@ -155,24 +157,29 @@ def _row(window: Window, batch: SideBatch, wire: Wire) -> tuple[Any, ...]:
 
 
 @attrs.frozen
-class SideClocks:
-    """The clocks of one machine of a node.
+class InputClocks:
+    """The clocks of the inputs of a node, or of one of its machines.
 
     Args:
-        clocks: Of its inputs; those of its side input are marked.
-        positions: Where the inputs of the node are among them.
+        clocks: Of its inputs; those of a side input are marked.
+        places: Where the inputs are among them, by the numbers that updates have.
     """
 
     clocks: Clocks
-    positions: Mapping[int, int]
+    places: Mapping[int, int]
 
     def updates(self, updates: Iterable[WatermarkUpdate]) -> Iterator[WatermarkUpdate]:
-        """Those of the node's updates that concern this machine."""
+        """Those of the updates that concern these inputs."""
         for update in updates:
             if isinstance(update, HostWatermark):
                 yield update
-            elif update.input in self.positions:
-                yield attrs.evolve(update, input=self.positions[update.input])
+            elif update.input in self.places:
+                place = self.places[update.input]
+                is_source = isinstance(self.clocks.inputs[place], SourceClock)
+                if is_source and isinstance(update, ShardWatermark):  # the end of a stream
+                    yield SourceProgress(place, update.watermark)
+                else:
+                    yield attrs.evolve(update, input=place)
 
 
 def side_clocks(
@@ -180,7 +187,7 @@ def side_clocks(
     main: Sequence[int],
     sides: Sequence[Sequence[int]],
     clock_of: Callable[[int], InputClock],
-) -> list[SideClocks]:
+) -> list[InputClocks]:
     """The clocks of each machine of a node with side inputs.
 
     Args:
@@ -197,7 +204,7 @@ def side_clocks(
         places = {origin: place for place, origin in enumerate(inputs, len(before))}
         of_side = frozenset(places[origin] for origin in side)
         positions = {origins.index(origin): place for origin, place in places.items()}
-        clocks.append(SideClocks(Clocks((*before, *map(clock_of, inputs)), of_side), positions))
+        clocks.append(InputClocks(Clocks((*before, *map(clock_of, inputs)), of_side), positions))
     return clocks
 
 
@@ -218,7 +225,7 @@ class SideInputStage:
     notes: Final = False
 
     def __init__(
-        self, worker: SideInputWorker, wire: Wire, shards: int, clocks: Sequence[SideClocks]
+        self, worker: SideInputWorker, wire: Wire, shards: int, clocks: Sequence[InputClocks]
     ) -> None:
         self.worker, self.wire, self._clocks = worker, wire, clocks
         self._plans = [

@@ -29,7 +29,6 @@ from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
 from beamlike.runtime.envelope import elements_of
 from beamlike.runtime.graph.keyed_tables import (
-    NumberedKeys,
     SeenKeys,
     bundle_of,
     each_pane,
@@ -330,10 +329,9 @@ class Stage:
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
         for passed in stepped.passes:
             blobs = [blob for (blob,) in key_names(plan, passed.keys)]
-            keys = NumberedKeys(blobs, self.key_of)
             panes.append((passed, blobs))
             for phase, came in zip(passed.phases, passed.panes, strict=True):
-                bundle = bundle_of(came, keys)
+                bundle = bundle_of(came, blobs, self.key_of)
                 if self.seen is not None:
                     bundle = bundle.take(self._in_order(phase, came, blobs))
                 out.extend(bundle)

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import attrs
@@ -24,7 +25,7 @@ from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
 from beamlike.model.options import LateCheck
 from beamlike.model.resolution import Resolution
-from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
+from beamlike.model.windows import GlobalWindow
 from beamlike.runtime.graph.keys import UncertainKeyError, UnfitKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -69,6 +70,26 @@ class Keyed:
     declared: type | None = None
     unassigned: Sequence[bool] | None = None
 
+    @classmethod
+    def of_pairs(
+        cls, bundle: Bundle, windows: Spans, declared: type | None = None, *, assigns: bool
+    ) -> "Keyed":
+        """Pairs; the machine ``assigns`` the windows of those in the global window."""
+        keys, values = [key for key, _ in bundle.values], [value for _, value in bundle.values]
+        unassigned = None
+        if assigns:
+            unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
+        return cls(keys, values, bundle.timestamps, windows, declared, unassigned)
+
+    def elements(self) -> Iterator[tuple[Hashable, Element]]:
+        """The elements one by one, each with its key."""
+        unassigned = repeat(False) if self.unassigned is None else self.unassigned
+        columns = self.keys, self.values, self.timestamps, self.windows.windows()
+        for (key, value, ts, window), assigns in zip(
+            zip(*columns, strict=True), unassigned, strict=False
+        ):
+            yield key, Element(value, ts, None if assigns else window)
+
     @property
     def objects(self) -> list[Any]:
         """The values as objects of Python, also where they come as an array."""
@@ -85,18 +106,14 @@ class Keyed:
 class StatefulWorker(Worker, Recorded):
     """A node with a machine, which keeps state."""
 
-    def __init__(self, label: str, machine: Machine) -> None:
-        super().__init__(label)
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node)
         self.machine = machine
-        self._stage = MemoryStage(machine)
+        self._stage = MemoryStage(machine, watermark=self.watermark)
         self._wire = Wire.declared()
         self._keys: dict[Hashable, Hashable] = {}
         self.folds = False
         """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
-
-    def count_in(self, resolution: Resolution) -> None:
-        super().count_in(resolution)
-        self._stage = MemoryStage(self.machine, watermark=resolution.earliest)
 
     @property
     def takes_parts(self) -> bool:
@@ -122,16 +139,11 @@ class StatefulWorker(Worker, Recorded):
         return self._play(AdvanceWatermark(to))
 
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
-        arriving = self.arriving(bundles)
-        if self._wire.coders:
-            arriving = ((key, self._round_trip(element)) for key, element in arriving)
-        elements = tuple([(self._known(key), element) for key, element in arriving])
+        keyed = self.keyed(bundles)
+        # As they would come to another process.
+        keyed = attrs.evolve(keyed, values=self._wire.round_trip_all(keyed.objects))
+        elements = tuple([(self._known(key), element) for key, element in keyed.elements()])
         return self._play(Arrive(elements)) if elements else ()  # some are in no window
-
-    def _round_trip(self, element: Element) -> Element:
-        """As it would come to another process."""
-        value = self._wire.round_trip(element.value)
-        return element if value is element.value else attrs.evolve(element, value=value)
 
     def _known(self, key: Hashable) -> Hashable:
         """What is equal for this key and no other."""
@@ -190,19 +202,8 @@ class StatefulWorker(Worker, Recorded):
         )
 
     @abstractmethod
-    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        """What the machine is given of the elements, by key."""
-
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         """What the machine is given of the elements, in columns."""
-        arriving = list(self.arriving(bundles))
-        return Keyed(
-            [key for key, _ in arriving],
-            [element.value for _, element in arriving],
-            [element.timestamp for _, element in arriving],
-            Spans.of(element.window or GLOBAL_WINDOW for _, element in arriving),
-            unassigned=[element.window is None for _, element in arriving],
-        )
 
     @abstractmethod
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
@@ -241,39 +242,22 @@ def _fits(value: Any) -> bool:
     return True
 
 
-def elements_by_key(
-    bundle: Bundle, windows: Spans, *, assigns: bool
-) -> Iterator[tuple[Hashable, Element]]:
-    """Pairs as elements; the machine ``assigns`` the windows of those in the global window."""
-    columns = (bundle.values, bundle.timestamps, windows.windows())
-    for (key, value), ts, window in zip(*columns, strict=True):
-        is_assigned = not assigns or not isinstance(window, GlobalWindow)
-        yield key, Element(value, ts, window if is_assigned else None)
-
-
 class GroupingWorker(StatefulWorker):
     """Groups pairs by key and window."""
 
     def __init__(self, node: GroupNode) -> None:
         failing = OnFailure.DROP if node.drops_failures else OnFailure.FAIL
-        super().__init__(node.label, Grouping(node.strategy, node.combine, failing))
+        super().__init__(node, Grouping(node.strategy, node.combine, failing))
         self._declared, self._assigns = node.value_type, node.assigns
         self._combine = node.combine
         self.folds = folds_parts(node)
 
-    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        return elements_by_key(*self._pairs(bundles), assigns=self._assigns)
-
     def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         if not self._assigns and all(isinstance(part, ColumnBundle) for part in bundles[0].parts()):
             return self._keyed_columns(bundles[0])
-        bundle, windows = self._pairs(bundles)
-        keys = [key for key, _ in bundle.values]
-        values = [value for _, value in bundle.values]
-        unassigned = None
-        if self._assigns:
-            unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
-        return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
+        bundle, windows = bundles[0].one_window_each()
+        self._check_pairs(bundle.values)
+        return Keyed.of_pairs(bundle, windows, self._declared, assigns=self._assigns)
 
     def _keyed_columns(self, bundle: Bundle) -> Keyed:
         from beamlike.runtime.accumulator_columns import ARROW
@@ -298,12 +282,6 @@ class GroupingWorker(StatefulWorker):
 
     def teardown(self) -> None:
         self._combine.teardown()
-
-    def _pairs(self, bundles: Sequence[Bundle]) -> tuple[Bundle, Spans]:
-        """The elements, each in one window, and their windows; all are pairs."""
-        bundle, windows = bundles[0].one_window_each()
-        self._check_pairs(bundle.values)
-        return bundle, windows
 
     def _check_pairs(self, pairs: Sequence[Any]) -> None:
         """Refuse what is not a pair, and values that are not of the declared type."""
@@ -351,18 +329,20 @@ class StatefulParDoWorker(StatefulWorker):
             already_merged=windowing.already_merged,
             tagged=node.tagged,
         )
-        super().__init__(node.label, machine)
+        super().__init__(node, machine)
 
     @property
     def outlasts_input(self) -> bool:
         return self._fn.outlasts_input
 
-    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        key_of = self._fn.key_of
-        for item in bundles[0]:
-            key = key_of(item.value)
-            for window in item.windows:
-                yield key, Element((own_copy(item.value), item.pane), item.timestamp, window)
+    def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
+        items = [(item, window) for item in bundles[0] for window in item.windows]
+        return Keyed(
+            [self._fn.key_of(item.value) for item, _ in items],
+            [(own_copy(item.value), item.pane) for item, _ in items],
+            [item.timestamp for item, _ in items],
+            Spans.of(window for _, window in items),
+        )
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed(pane.value, pane.timestamp, (pane.window,), pane.info)

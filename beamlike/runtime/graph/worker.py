@@ -21,9 +21,8 @@ from beamlike.errors import (
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.copies import own_copies
-from beamlike.model.graph import Do, RaisedFor
-from beamlike.model.resolution import Resolution
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.model.graph import Do, Node, RaisedFor
+from beamlike.model.time import show_instant
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
@@ -46,20 +45,15 @@ class Recorded(ABC):
 class Worker(ABC):
     """Does the work of one node."""
 
-    watermark = MIN_TIMESTAMP
     shares_elements = False
     """Whether something else holds the elements that it is given: another node, or a record."""
 
     records = False
     """Whether it records what happens inside of it."""
 
-    def __init__(self, label: str) -> None:
-        self.label = label
+    def __init__(self, node: Node) -> None:
+        self.label, self.watermark = node.label, node.resolution.earliest
         self._drops: list[tuple[Any, Drop]] = []
-
-    def count_in(self, resolution: Resolution) -> None:
-        """Begin before all times, in the ticks of a resolution. Before anything has happened."""
-        self.watermark = resolution.earliest
 
     @property
     def takes_parts(self) -> bool:
@@ -151,8 +145,8 @@ class Worker(ABC):
 class FunctionWorker(Worker):
     """Calls a user's function, element by element."""
 
-    def __init__(self, label: str, do: Do) -> None:
-        super().__init__(label)
+    def __init__(self, node: Node, do: Do) -> None:
+        super().__init__(node)
         self._do = do
 
     def setup(self) -> None:
@@ -168,7 +162,11 @@ class FunctionWorker(Worker):
         parts = bundle.parts()
         if self.shares_elements and self._do.changes_elements:
             parts = [part.with_values(own_copies(part.values)) for part in parts]
-        return self.run(((), part) for part in parts)
+        return self.run(pair for part in parts for pair in self.looking(part))
+
+    def looking(self, part: Bundle) -> Iterable[tuple[Contents, Bundle]]:
+        """Elements with the side inputs that they see: none."""
+        return (((), part),)
 
     def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:
         """What one bundle becomes, whose parts see different side inputs.

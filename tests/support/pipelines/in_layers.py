@@ -16,7 +16,6 @@ import pyarrow as pa
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage, has_fanout, output_stage
-from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
@@ -74,7 +73,7 @@ def run_side_by_side(
     """The same of pipelines that share nothing but the query."""
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in pipeline.edges]
-    layers = Layers.of(ends, wanted, lambda _: StageClock(1))
+    layers = Layers.of(ends, wanted)
     spread = Spread(layers, shards, buckets, notes=True)
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
     answers = Answers(layers, pipelines)

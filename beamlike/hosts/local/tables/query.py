@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 from zlib import crc32
 
-import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -122,10 +121,9 @@ def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -
 # -- columns that the packer reads -----------------------------------------------------------
 
 
-def _packer_table(
-    rows: pa.Table, stage_input: StageInput, shown: Sequence[str], marks: Sequence[str]
-) -> pa.Table:
-    """The columns that the packer reads; for the last two see `StageInput`."""
+def _packer_table(stage_input: StageInput, batch: MicroBatch) -> pa.Table:
+    """The columns that the packer reads, of the rows of a micro-batch."""
+    rows: pa.Table = stage_input.rows.table(batch)
     plan, inputs = stage_input.plan, stage_input.values
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(needed.source), needed) for needed in inputs.values()]
@@ -143,9 +141,10 @@ def _packer_table(
         **{f"value_{index}": value for index, value in enumerate(values)},
         "hash": pa.array(_hashes(list(keys.values()), rows.num_rows), pa.int64()),
         "reason": pa.array(reasons, pa.string()),
-        "element": pa.array(_elements(rows, shown, reasons), pa.string()),
+        "element": pa.array(_elements(rows, stage_input.shown, reasons), pa.string()),
     }
-    return pa.table(columns | {name: pc.struct_field(rows.column(MARKS), name) for name in marks})
+    marks = {name: pc.struct_field(rows.column(MARKS), name) for name in stage_input.marks}
+    return pa.table(columns | marks)
 
 
 def _note(reasons: list[str | None], wrong: pa.ChunkedArray, reason: str) -> None:
@@ -189,25 +188,6 @@ def _elements(
     return elements
 
 
-@attrs.frozen
-class PackedTable:
-    """One input of a grouping: a frame, and how its rows go into it."""
-
-    rows: TableFrame
-    stage_input: StageInput
-    _names: tuple[Sequence[str], Sequence[str]] = attrs.field(init=False)
-
-    @_names.default
-    def _names_of_columns(self) -> tuple[Sequence[str], Sequence[str]]:
-        return self.stage_input.shown(self.rows.fields.names), self.stage_input.marks
-
-    def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
-        """Its rows in a micro-batch as blobs for shards, as the input with this index."""
-        rows = _packer_table(self.rows.table(batch), self.stage_input, *self._names)
-        batches = rows.combine_chunks().to_batches()
-        return packed(plan, iter(batches), index, self.stage_input.assign)
-
-
 def works_of(plan: Plan) -> tuple[ShardWork, FanoutWork]:
     """The work of a grouping's shards and of its fanout, with a machine that is made at once."""
     shards = ShardWork(plan)
@@ -221,7 +201,7 @@ StoreOf = Callable[[int], Store]
 
 def output_of(
     works: tuple[ShardWork, FanoutWork],
-    inputs: Sequence[PackedTable],
+    inputs: Sequence[StageInput],
     batch: MicroBatch,
     updates: Sequence[HostWatermark],
     store_of_shard: StoreOf,
@@ -230,8 +210,9 @@ def output_of(
     """Everything that comes out of a grouping in a micro-batch, with the hidden column."""
     of_shards, of_fanout = works
     plan, received = of_shards.plan, defaultdict[int, list[bytes]](list)
-    for index, packed_table in enumerate(inputs):
-        for blobs in packed_table.blobs(plan, index, batch):
+    for index, stage_input in enumerate(inputs):
+        batches = iter(_packer_table(stage_input, batch).combine_chunks().to_batches())
+        for blobs in packed(plan, batches, index, stage_input.assign):
             # Each is for a shard, or a group of the fanout.
             for group, blob in zip(*(column.to_pylist() for column in blobs.columns), strict=True):
                 received[group].append(blob)
@@ -271,7 +252,7 @@ class BoundedTables:
     )
     """What to do where only Spark can help."""
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Make:
+    def stage(self, plan: Plan, inputs: Sequence[StageInput]) -> Make:
         """What makes the rows of a grouping: each shard steps from its first element to its end."""
         works = works_of(plan)
         return lambda batch: output_of(works, inputs, batch, END_OF_TIME, _no_store, _no_store)

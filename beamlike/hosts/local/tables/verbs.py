@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
 from beamlike.hosts.local.tables.frame import TableFrame, paths_of
-from beamlike.hosts.local.tables.query import PackedTable, source_rows, table_of
+from beamlike.hosts.local.tables.query import source_rows, table_of
 from beamlike.runtime import ddl
 from beamlike.runtime.frame_columns import FrameColumns, check_array
 from beamlike.runtime.named_rows import row_maker
@@ -140,14 +140,11 @@ class TableFrames(Frames):
             ),
         )
 
-    def packed(self, rows: TableFrame, stage_input: StageInput) -> PackedTable:
-        return PackedTable(rows, stage_input)
-
-    def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
-        first = packed[0].rows
-        make = first.query.stage(plan, packed)
-        inputs = frozenset[str]().union(*(table.rows.inputs for table in packed))
-        return TableFrame(OutputTable(plan).schema, inputs, first.query, make)
+    def run(self, inputs: Sequence[StageInput], plan: Plan, wake_every_ms: int) -> TableFrame:
+        first = inputs[0].rows
+        make = first.query.stage(plan, inputs)
+        names = frozenset[str]().union(*(stage_input.rows.inputs for stage_input in inputs))
+        return TableFrame(OutputTable(plan).schema, names, first.query, make)
 
     def result(self, frame: TableFrame) -> Any:
         return frame if frame.isStreaming else table_of(frame)

@@ -3,58 +3,41 @@
 Side inputs that come to an end Spark computes before the query that looks there.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 import attrs
-import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
-from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.element_rows import ElementColumns
+from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.scripts import mails_of
-from beamlike.hosts.spark.graph.stages import (
-    MESSAGE,
-    ROWS,
-    SHOWN,
-    RowsOfEdge,
-    Shows,
-    sender,
-)
+from beamlike.hosts.spark.graph.stages import MESSAGE, Shows, rows_column, sender
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.sql_columns import type_of
 from beamlike.hosts.spark.ticks import pace_ms, ticks
 from beamlike.hosts.spark.worker_errors import reported
-from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.machine.input_clocks import (
-    InputClock,
     ShardWatermark,
     SourceClock,
-    StageClock,
     is_far_ahead,
 )
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode, rebuilt
 from beamlike.runtime.graph.known_sides import computable_first, known
-from beamlike.runtime.graph.layer_work import Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.options import BUCKETS
-from beamlike.runtime.packing import Batches
-from beamlike.runtime.store.blobs import table_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-ENCODED = "value binary"
-"""The Spark schema of encoded elements."""
 
 
 @attrs.frozen(eq=False)
@@ -123,8 +106,9 @@ def streams(source: ReadNode) -> bool:
 def stream_messages(
     spark: "SparkSession",
     layers: Layers,
-    shows: Shows | RowsOfEdge,
+    shows: Shows,
     *,
+    reports: bool = True,
     shards: int,
     wake_every_ms: int,
     extra_batches: "DataFrame | None" = None,
@@ -133,14 +117,14 @@ def stream_messages(
     """What leaves a pipeline over streams. Other sources enter it by ``extra_batches``.
 
     Args:
-        shows: See `stepped_through`.
+        shows: See `output_stage`, and so for ``reports``.
         extra_batches: Batches that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(number, frame) for number, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, number) for number, frame in streams]
     entries += [] if extra_batches is None else [Entry(extra_batches)]
-    by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
+    by_trigger, silences_ms = _waits_for_trigger(layers), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
         (blob,) = layers.sent(Mail())
@@ -152,7 +136,8 @@ def stream_messages(
         for number, node in enumerate(layers.nodes)
         if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
-    return stepped_through(entries, Spread(layers, shards, BUCKETS), shows=shows, observed=observed)
+    spread = Spread(layers, shards, BUCKETS)
+    return stepped_through(entries, spread, shows=shows, reports=reports, observed=observed)
 
 
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:
@@ -161,25 +146,15 @@ def _frames(layers: Layers) -> list[tuple[int, Frame]]:
     return [(number, origin) for number, origin in origins if isinstance(origin, Frame)]
 
 
-def clock_of(source: ReadNode) -> InputClock:
-    """Where the watermark of a source comes from."""
-    origin = source.origin
-    if isinstance(origin, Frame) and origin.rows.isStreaming:
-        return origin.clock
-    return StageClock(1)
-
-
-def waits_for_clock(layers: Layers, shards: int) -> bool:
+def waits_for_clock(layers: Layers) -> bool:
     """Whether a node or a source waits on processing time, so that its query has to be woken."""
-    return _waits_for_trigger(layers, shards) or bool(_silences_ms(layers))
+    return _waits_for_trigger(layers) or bool(_silences_ms(layers))
 
 
-def _waits_for_trigger(layers: Layers, shards: int) -> bool:
+def _waits_for_trigger(layers: Layers) -> bool:
     """Whether a trigger or a timer of a node waits on processing time."""
-    built = (Layer(Spread(layers, shards, 1), depth + 1) for depth in range(layers.depth))
-    return any(
-        placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
-    )
+    workers = map(worker_of, layers.nodes)
+    return any(isinstance(of, StatefulWorker) and of.machine.needs_clock for of in workers)
 
 
 def _silences_ms(layers: Layers) -> list[int]:
@@ -192,7 +167,7 @@ def _silences_ms(layers: Layers) -> list[int]:
 
 
 def bounded_messages(
-    spark: "SparkSession", layers: Layers, shards: int, shows: Shows | RowsOfEdge
+    spark: "SparkSession", layers: Layers, shards: int, shows: Shows, *, reports: bool = True
 ) -> "DataFrame":
     """What leaves a pipeline over data that ends: everything happens in one step."""
     unbounded = [
@@ -209,7 +184,8 @@ def bounded_messages(
     blobs = [(blob,) for place, mail in enumerate(sent) for blob in layers.sent(mail, place)]
     created = spark.createDataFrame(blobs, MESSAGE)
     entries = [*(frame.entry(layers, number) for number, frame in frames), Entry(created)]
-    return stepped_through(entries, Spread(layers, shards, 1, bounded=True), shows=shows)
+    spread = Spread(layers, shards, 1, bounded=True)
+    return stepped_through(entries, spread, shows=shows, reports=reports)
 
 
 def with_known_side_inputs(
@@ -224,11 +200,11 @@ def with_known_side_inputs(
     read = {edge.node for node in layers.nodes for edge in node.sources}
     ends = [node for node in layers.nodes if node not in read]
     ends += (edge.node for edge in layers.wanted if edge.node in read)
-    nodes = computable_first(ends, _comes_to_end)
+    nodes = computable_first(ends)
     if not nodes:
         return layers, {node: node for node in layers.nodes}, []
     sides = [*dict.fromkeys(edge for node in nodes for edge in node.sources[1:])]
-    first = Layers.of([], sides, clock_of)
+    first = Layers.of([], sides)
     left = bounded_messages(spark, first, shards, ()).where("blob is not null").select("blob")
     mail = Mail.opened(bytes(blob) for (blob,) in left.collect())
 
@@ -242,12 +218,8 @@ def with_known_side_inputs(
 
     new = rebuilt(ends, {node: known(node, panes_of, first.wire) for node in nodes})
     wanted = [Edge(new[edge.node], edge.tag) for edge in layers.wanted]
-    rest = Layers.of([new[end] for end in ends], wanted, clock_of)
+    rest = Layers.of([new[end] for end in ends], wanted)
     return rest, new, [(first, mail)]
-
-
-def _comes_to_end(source: ReadNode) -> bool:
-    return not streams(source) if isinstance(source.origin, Frame) else source.bounded
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
@@ -270,49 +242,9 @@ def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     return mails, frames
 
 
-@attrs.frozen
-class Shown:
-    """The elements of a wanted edge as rows of a schema.
-
-    Args:
-        coder: How the elements are encoded, where the rows hold their bytes.
-    """
-
-    columns: ElementColumns
-    coder: Coder | None
-    ddl: str
-
-    @classmethod
-    def of(cls, schema: str | Coder, owner: str) -> Self:
-        """The rows of a schema, or of encoded elements."""
-        coder = schema if isinstance(schema, Coder) else None
-        ddl = ENCODED if isinstance(schema, Coder) else schema
-        return cls(ElementColumns.of(ddl, owner), coder, ddl)
-
-    def table(self, values: Sequence[Any]) -> pa.Table:
-        """Elements as rows."""
-        if self.coder is not None:
-            values = [(self.coder.encode(value),) for value in values]
-        return self.columns.table(values)
-
-    def rows_of(self, edge: int) -> RowsOfEdge:
-        """What makes these rows of an edge that alone is wanted, by its number."""
-        lists = T.ArrayType(self.columns.schema, containsNull=False)
-        schema = T.StructType([T.StructField(ROWS, lists)])
-        dtype = to_arrow_schema(schema, **IN_UTC).field(ROWS).type
-        return RowsOfEdge(edge, self.table, dtype, schema)
-
-    def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
-        """These rows in what leaves a pipeline, by their number among all that are shown."""
-        blobs = left.where(F.col(SHOWN) == number).select("blob")
-        return blobs.mapInArrow(reported(_unpack), self.ddl)
-
-
-def _unpack(batches: Batches) -> Batches:
-    tune_worker_process()
-    for batch in batches:
-        for blob in batch.column("blob"):
-            yield from table_in(blob.as_buffer()).to_batches()
+def rows_in(left: "DataFrame", number: int = 0) -> "DataFrame":
+    """The rows of one of the edges that are shown, in what leaves a pipeline."""
+    return left.selectExpr(f"inline({rows_column(number)})")
 
 
 def frame_of(
@@ -330,11 +262,11 @@ def frame_of(
             another tuple with its columns; any other element is the only column.
         wake_every_ms: How often a query that waits on processing time gets one without data.
     """
-    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
+    layers, owner = Layers.of([], [edge]), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
     if not is_stream(layers):
-        rows = shown.rows_of(layers.edge_number[edge])
-        return bounded_messages(spark, layers, shards, rows)
+        shows = [(layers.edge_number[edge], shown)]
+        return rows_in(bounded_messages(spark, layers, shards, shows, reports=False))
     layers, _, _ = with_known_side_inputs(spark, layers, shards)
     (edge,) = layers.wanted
     still = [node.label for node in layers.sources if not streams(node)]
@@ -345,14 +277,16 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    return stream_messages(
+    left = stream_messages(
         spark,
         layers,
-        shown.rows_of(layers.edge_number[edge]),
+        [(layers.edge_number[edge], shown)],
+        reports=False,
         shards=shards,
         wake_every_ms=wake_every_ms,
         names=_name_of,
     )
+    return rows_in(left)
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()

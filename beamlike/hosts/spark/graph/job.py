@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.graph.stages import (
-    LEFT,
     MESSAGE,
     fanout_stage,
     fused_stage,
@@ -45,9 +44,9 @@ def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail])
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
         work = Layer(spread, index + 1)
         rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
-    left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
+    left = rows.mapInArrow(reported(_by_step(output_stage(layers))), _STEPPED)
     of_step: dict[int, list[bytes]] = defaultdict(list)
-    for row in left.select("step", "blob").collect():
+    for row in left.collect():
         of_step[row.step].append(bytes(row.blob))
     return (Mail.opened(of_step[step]) for step in range(len(mails)))
 

@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import types as T
 
 from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import (
-    LEFT,
     MESSAGE,
-    ROWS,
     SENT,
     SPREAD,
-    RowsOfEdge,
     Shows,
     Take,
     fanout_stage,
     fused_stage,
     has_fanout,
+    left_schema,
     output_stage,
-    rows_stage,
 )
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.processor import GroupProcessor, at_once
@@ -40,7 +36,6 @@ from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.input_clocks import StageClock
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keys import key_of
@@ -48,12 +43,12 @@ from beamlike.runtime.graph.layer_work import NOTED, Layer
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun, RunRecord
+from beamlike.runtime.graph.outputs import PipelineRun, RunRecord
 from beamlike.runtime.graph.scripted_graph import ScriptedNode, Stage, played
 from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.script import Run, Script
-from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
+from beamlike.runtime.tally import TALLIES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,13 +70,14 @@ def stepped_through(
     entries: Sequence[Entry],
     spread: Spread,
     *,
-    shows: Shows | RowsOfEdge = (),
+    shows: Shows = (),
+    reports: bool = True,
     observed: Sequence[Observed] | None = None,
 ) -> "DataFrame":
-    """What leaves a pipeline, `LEFT` or the rows of an edge, from what enters it: one query.
+    """What leaves a pipeline, from what enters it: one query.
 
     Args:
-        shows: The edges whose elements are wanted as rows; or the only one, and nothing else is.
+        shows: See `output_stage`, and so for ``reports``.
         observed: The nodes whose counts Spark's progress is to show.
     """
     layers = spread.layers
@@ -97,20 +93,9 @@ def stepped_through(
             )
         entries = [Entry(stepped)]
     tallied = observed is not None
-    step: Callable[[Take | None], Any]
-    schema: Any
-    if isinstance(shows, RowsOfEdge):
-        step, held, schema = partial(rows_stage, layers, shows, tallied=tallied), ROWS, shows.schema
-        if tallied:
-            counted: Any = T.DataType.fromDDL(TALLIES_TYPE)
-            schema = T.StructType([*schema, *counted])
-    else:
-        step, held = partial(output_stage, layers, shows=shows, tallied=tallied), "blob"
-        schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
-    left = _mapped_entries(entries, step, schema)
-    if observed is not None:
-        left = observing(left, observed).where(f"{held} is not null").drop(TALLIES)
-    return left.selectExpr(f"inline({ROWS})") if isinstance(shows, RowsOfEdge) else left
+    step = partial(output_stage, layers, shows=shows, reports=reports, tallied=tallied)
+    left = _mapped_entries(entries, step, left_schema(shows, tallied=tallied))
+    return left if observed is None else observing(left, observed).drop(TALLIES)
 
 
 def _sent(entries: Sequence[Entry], spread: Spread, layer: int) -> "DataFrame":
@@ -181,7 +166,7 @@ def run_pipelines_on_spark(
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in pipeline.shown]
     notes = any(pipeline.notes for pipeline in pipelines)
-    layers = Layers.of(ends, wanted, lambda _: StageClock(1))
+    layers = Layers.of(ends, wanted)
     spread, answers = Spread(layers, shards, buckets, notes), Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
         mails = [*mails_of(layers, *answers.sources)]
@@ -246,13 +231,8 @@ class Answers:
         for edge_number, parcel in answer.bundles.items():
             edge, bundle = layers.edges[edge_number], parcel.unpacked(layers.wire)
             self._record_of[layers.number[edge.node]].came[edge].add(step, bundle)
-        for gone in report.lost:
-            label = layers.nodes[gone.node].label
-            dropped = DroppedElement(step, label, gone.key, gone.drop)
-            self._record_of[gone.node].lost.add([dropped])
-        for number, of_node in report.metrics.by_step().items():
-            label = layers.nodes[int(number)].label
-            self._record_of[int(number)].metrics.merge(of_node.of_step(label))
+        for record, nodes, _ in self._graphs:
+            record.note(report, {layers.number[node]: node.label for node in nodes}, step)
         traces_of: dict[int, list[ShardTrace]] = defaultdict(list)
         for trace in report.traces:
             traces_of[trace.node].append(trace)

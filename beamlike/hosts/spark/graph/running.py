@@ -3,28 +3,33 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.spark.graph.checkpoint import PipelineCheckpoint
+from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.graph.frames import (
-    Shown,
     bounded_messages,
+    rows_in,
     stream_messages,
     waits_for_clock,
     with_known_side_inputs,
 )
-from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
+from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+from beamlike.hosts.spark.graph.stages import MESSAGE, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
+from beamlike.hosts.spark.worker_errors import as_raised
 from beamlike.machine.input_clocks import ShardWatermark, SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, StatefulNode
+from beamlike.model.graph import Edge, Node, StatefulNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.outputs import DroppedElement, RunRecord
+from beamlike.runtime.graph.outputs import PipelineRun, RunRecord
+from beamlike.runtime.options import SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,24 +66,33 @@ class RunReport(RunRecord):
 
     def add(self, layers: Layers, mail: Mail) -> None:
         """What was dropped and counted in a micro-batch."""
-        report = mail.at_the_end(layers.wire)
-        labels = [node.label for node in layers.nodes]
-        self.lost.add(
-            DroppedElement(0, labels[gone.node], gone.key, gone.drop) for gone in report.lost
-        )
-        for node, of_node in report.metrics.by_step().items():
-            self.metrics.merge(of_node.of_step(labels[int(node)]))
+        labels = {number: node.label for number, node in enumerate(layers.nodes)}
+        self.note(mail.at_the_end(layers.wire), labels)
 
 
-@attrs.frozen
+@attrs.define
 class PipelineQuery:
-    """A query that runs, or did."""
+    """A query that runs, or did. ``end`` is the state in which it is when it runs no more."""
 
     query: "StreamingQuery"
     report: RunReport
     layers: Layers
     _checkpoint: PipelineCheckpoint
     _is_woken: bool
+    end: str = "DONE"
+
+    @property
+    def state(self) -> str:
+        """How far it is, in Beam's words."""
+        if self.query.isActive:
+            return "RUNNING"
+        return self.end if self.query.exception() is None else "FAILED"
+
+    def stop(self, end: str) -> None:
+        """End it in this state, if it runs."""
+        if self.query.isActive:
+            self.end = end
+            self.query.stop()
 
     @property
     def has_ended(self) -> bool:
@@ -136,91 +150,102 @@ def _is_idle_since(instant_ms: int, progress: Any) -> bool:
     )
 
 
-def start(
-    spark: "SparkSession",
-    layers: Layers,
-    sinks: Sequence[Sink],
-    *,
-    checkpoint: str,
-    trigger: Mapping[str, Any],
-    shards: int,
-    wake_every_ms: int,
-) -> PipelineQuery:
-    """Start a pipeline over streams.
+@attrs.frozen(slots=False)
+class SparkGraph:
+    """A graph on a session of Spark.
 
     Args:
-        layers: The pipeline; the wanted edges are those of the sinks.
-        checkpoint: The folder that the query restarts from.
-        trigger: As Spark's ``trigger`` takes it.
-        wake_every_ms: How often a query that waits on processing time gets a micro-batch without
-            data.
-
-    Raises:
-        EnvironmentProblem: The session lacks what a query over streams needs.
-        StateError: Another pipeline went on from this folder.
+        shards: The groups that share the keys of a grouping; None: as many as is usual there.
     """
-    check_session(spark, checkpoint)
-    notice_partitions(spark, shards)
-    folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
-    folder.prepare()
-    messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
-    shown = _shown(sinks)
-    left = stream_messages(
-        spark,
-        layers,
-        _shows(layers, shown),
-        shards=shards,
-        wake_every_ms=wake_every_ms,
-        extra_batches=messages,
-    )
-    run_report = RunReport()
 
-    def write(batch: "DataFrame", number: int) -> None:
-        _write(batch, number, layers, shown, run_report)
+    spark: "SparkSession"
+    nodes: Sequence[Node]
+    sinks: Sequence[Sink]
+    shards: int | None
 
-    writer = left.writeStream.foreachBatch(write).trigger(**trigger)
-    query = writer.option("checkpointLocation", folder.query).start()
-    return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers, shards))
+    def play(self, outputs: Sequence[Edge] = (), kept: Any = None) -> PipelineRun:
+        """Play its scripts step by step."""
+        shards = {} if self.shards is None else {"shards": self.shards}
+        scripted = Scripted(self.nodes, outputs, kept)
+        (run,) = run_pipelines_on_spark([scripted], self.spark, **shards)
+        return run
+
+    @cached_property
+    def layers(self) -> Layers:
+        """What of it runs together."""
+        return Layers.of(self.nodes, [sink.edge for sink in self.sinks])
+
+    def run_bounded(self) -> RunReport:
+        """Run it over data that ends."""
+        run_report, shards = RunReport(), self.shards or SHARDS
+        with as_raised():
+            rest, new, jobs = with_known_side_inputs(self.spark, self.layers, shards)
+            for first, mail in jobs:
+                run_report.add(first, mail)
+            sinks = [
+                attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag))
+                for sink in self.sinks
+            ]
+            left = bounded_messages(self.spark, rest, shards, _shows(rest, sinks))
+            _write(left, 0, rest, sinks, run_report)
+        return run_report
+
+    def start(
+        self, checkpoint: str, trigger: Mapping[str, Any], wake_every_ms: int
+    ) -> PipelineQuery:
+        """Start it over streams.
+
+        Args:
+            checkpoint: The folder that the query restarts from.
+            trigger: As Spark's ``trigger`` takes it.
+            wake_every_ms: How often a query that waits on processing time gets a micro-batch
+                without data.
+
+        Raises:
+            EnvironmentProblem: The session lacks what a query over streams needs.
+            StateError: Another pipeline went on from this folder.
+        """
+        spark, layers, sinks, shards = self.spark, self.layers, self.sinks, self.shards or SHARDS
+        check_session(spark, checkpoint)
+        notice_partitions(spark, shards)
+        folder = PipelineCheckpoint(spark, checkpoint.rstrip("/"), layers, shards)
+        folder.prepare()
+        messages = spark.readStream.schema(MESSAGE).parquet(folder.messages)
+        left = stream_messages(
+            spark,
+            layers,
+            _shows(layers, sinks),
+            shards=shards,
+            wake_every_ms=wake_every_ms,
+            extra_batches=messages,
+        )
+        run_report = RunReport()
+
+        def write(batch: "DataFrame", number: int) -> None:
+            _write(batch, number, layers, sinks, run_report)
+
+        writer = left.writeStream.foreachBatch(write).trigger(**trigger)
+        query = writer.option("checkpointLocation", folder.query).start()
+        return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers))
 
 
-def run_bounded(
-    spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
-) -> RunReport:
-    """Run a pipeline whose sources all come to an end."""
-    run_report = RunReport()
-    rest, new, jobs = with_known_side_inputs(spark, layers, shards)
-    for first, mail in jobs:
-        run_report.add(first, mail)
-    sinks = [attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag)) for sink in sinks]
-    shown = _shown(sinks)
-    left = bounded_messages(spark, rest, shards, _shows(rest, shown))
-    _write(left, 0, rest, shown, run_report)
-    return run_report
-
-
-Rows = Sequence[tuple[Sink, Shown]]
-"""Each sink, and the rows that it takes."""
-
-
-def _shown(sinks: Sequence[Sink]) -> Rows:
-    return [(sink, Shown.of(sink.schema, repr(sink.label))) for sink in sinks]
-
-
-def _shows(layers: Layers, rows: Rows) -> Shows:
-    return [(layers.edge_number[sink.edge], shown.table) for sink, shown in rows]
+def _shows(layers: Layers, sinks: Sequence[Sink]) -> Shows:
+    return [
+        (layers.edge_number[sink.edge], Shown.of(sink.schema, repr(sink.label))) for sink in sinks
+    ]
 
 
 def _write(
-    left: "DataFrame", number: int, layers: Layers, rows: Rows, run_report: RunReport
+    left: "DataFrame", number: int, layers: Layers, sinks: Sequence[Sink], run_report: RunReport
 ) -> None:
     """Give each sink its rows. They are made once, for all of them."""
     kept = left.persist()
     try:
-        blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
+        blobs = kept.where("blob is not null").select("blob").collect()
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
         run_report.add(layers, mail)
-        for index, (sink, shown) in enumerate(rows):
-            sink.write(shown.rows_in(kept, index), number)
+        for index, sink in enumerate(sinks):
+            sink.write(rows_in(kept, index), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.
         run_report.ended |= {(update.input, getattr(update, "shard", 0)) for update in mail.reached}
     finally:

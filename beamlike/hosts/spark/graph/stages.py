@@ -1,34 +1,30 @@
 """Between two layers as functions for ``mapInArrow``; see `beamlike.runtime.graph.between`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from beamlike.hosts.garbage import paused_gc
+from beamlike.hosts.spark.graph.element_rows import Shown
 from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.machine.input_clocks import InputUpdate, SourceProgress
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.between import Between, merged
 from beamlike.runtime.graph.layers import Layers, Spread
-from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.mail import Mail, Report
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.store.blobs import stream_of
-from beamlike.runtime.tally import TALLIES, tallies_array
+from beamlike.runtime.tally import TALLIES, TALLIES_TYPE, tallies_array
 
 MESSAGE: Final = "blob binary"
 """What comes to a layer: batches of `beamlike.runtime.envelope`."""
-SHOWN: Final = "shown"
-LEFT: Final = f"{SHOWN} int, {MESSAGE}"
-"""What leaves a pipeline."""
 SENT: Final = f"shard int, {MESSAGE}"
 """What goes to the shards of a layer."""
 SPREAD: Final = f"{SENT}, way int"
 """`SENT`, and combined elements without a shard, by the tasks that combine them further."""
-Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
+Shows = Sequence[tuple[int, Shown]]
 """Numbers of wanted edges, and what makes rows of their elements."""
 
 
@@ -112,76 +108,18 @@ def fanout_stage(spread: Spread) -> Callable[[Batches], Batches]:
     return run
 
 
-@attrs.frozen
-class RowsOfEdge:
-    """What makes rows of the elements of an edge, and columns of lists of these rows.
-
-    Args:
-        schema: The column of these lists, `ROWS`.
-    """
-
-    edge: int
-    table: Callable[[Sequence[Any]], pa.Table]
-    lists: pa.ListType
-    schema: T.StructType
-
-    def listed(self, elements: Sequence[Any]) -> pa.Array:
-        """Elements as lists of rows, which Spark takes apart faster than another worker does."""
-        table = self.table(elements)
-        columns = [column.combine_chunks() for column in table.columns]
-        rows = pa.StructArray.from_arrays(columns, fields=[*self.lists.value_type])
-        size = max(1, min(_MOST_ROWS, _MOST_BYTES * len(rows) // max(1, table.nbytes)))
-        offsets = [*range(0, len(rows), size), len(rows)]
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rows, type=self.lists)
+def rows_column(number: int) -> str:
+    """The column of lists of rows of one of several edges; null where a row says something else."""
+    return f"rows_{number}"
 
 
-ROWS: Final = "rows"
-"""The column of lists of rows, null where a row says something else."""
-_MOST_ROWS: Final = 10_000
-_MOST_BYTES: Final = 8 * 1024 * 1024
-"""As many rows, and bytes, a list has at most."""
-
-
-def finished_by(record_batches: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that runs a generator without garbage collection.
-
-    What the generator held is free before the collection is enabled again, which would otherwise
-    look at all of it.
-    """
-
-    def finish(batches: Batches) -> Batches:
-        tune_worker_process()
-        with paused_gc():
-            yield from record_batches(batches)
-
-    return finish
-
-
-def rows_stage(
-    layers: Layers, rows: RowsOfEdge, take: Take | None = None, *, tallied: bool = False
-) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` after the last layer, where the rows of one edge are wanted
-    and nothing else.
-
-    Output: `ROWS`; and with ``tallied`` what nodes count, beside a null in a row of its own.
-    """
-    taking = take or mail_in
-
-    def record_batches(batches: Batches) -> Batches:
-        with Between.over(layers, layers.depth) as stage:
-            left = stage.passed_on(taking(batches))
-            wanted = left.bundles.get(rows.edge)
-            for part in () if wanted is None else wanted.unpacked(layers.wire).parts():
-                columns = {ROWS: rows.listed(part.values)}
-                if tallied:
-                    columns[TALLIES] = tallies_array(None, len(columns[ROWS]))
-                yield pa.RecordBatch.from_pydict(columns)
-            tallies = left.at_the_end(layers.wire).tallies
-            if tallied and tallies:
-                columns = {ROWS: pa.nulls(1, rows.lists), TALLIES: tallies_array(tallies)}
-                yield pa.RecordBatch.from_pydict(columns)
-
-    return finished_by(record_batches)
+def left_schema(shows: Shows, *, tallied: bool) -> T.StructType:
+    """The columns of what leaves a pipeline: see `output_stage`."""
+    rows = [
+        T.StructField(rows_column(index), shown.dtype) for index, (_, shown) in enumerate(shows)
+    ]
+    tallies: Any = T.DataType.fromDDL(TALLIES_TYPE) if tallied else ()
+    return T.StructType([T.StructField("blob", T.BinaryType()), *rows, *tallies])
 
 
 def output_stage(
@@ -189,48 +127,66 @@ def output_stage(
     take: Take | None = None,
     *,
     shows: Shows = (),
+    reports: bool = True,
     tallied: bool = False,
 ) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` after the last layer, with what is wanted.
 
-    Output: `LEFT`. A blob is an Arrow table of rows, and ``shown`` says of which of ``shows``; or
-    it is a batch with something else.
+    Output: `left_schema`. In each row all but one of the columns are null, or all but two: a list
+    of rows of an edge; a batch with something else; what nodes count.
 
     Args:
-        tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
-            row with nothing else in it has no blob.
+        shows: The edges whose elements are wanted as rows.
+        reports: Whether anything else is wanted, but for what nodes count.
+        tallied: Whether what nodes count has a column of its own.
     """
     taking = take or mail_in
+    types: dict[str, pa.DataType] = {"blob": pa.binary()}
+    types |= {rows_column(index): shown.lists for index, (_, shown) in enumerate(shows)}
+    types |= {TALLIES: tallies_array(None, 0).type} if tallied else {}
+
+    def of_columns(columns: dict[str, pa.Array]) -> pa.RecordBatch:
+        size = len(next(iter(columns.values())))
+        full = {name: pa.nulls(size, dtype) for name, dtype in types.items()}
+        return pa.RecordBatch.from_pydict(full | columns)
 
     def record_batches(batches: Batches) -> Batches:
         with Between.over(layers, layers.depth) as stage:
             left = stage.passed_on(taking(batches))
-            rows: list[tuple[int | None, bytes | None]] = []
-            for number, (edge, show) in enumerate(shows):
-                if edge in left.bundles:
-                    elements = left.bundles[edge].unpacked(layers.wire)
-                    rows += ((number, stream_of(show(part.values))) for part in elements.parts())
+            for index, (edge, shown) in enumerate(shows):
+                wanted = left.bundles.get(edge)
+                for part in () if wanted is None else wanted.unpacked(layers.wire).parts():
+                    yield of_columns({rows_column(index): shown.listed(part.values)})
             for edge, _ in shows:
                 left.bundles.pop(edge, None)
-            report, end_of_time = left.at_the_end(layers.wire), layers.resolution.end_of_time
+            report = left.at_the_end(layers.wire)
             tallies, report.tallies = report.tallies, {}
-            ended = [update for update in left.reached if _instant_of(update) >= end_of_time]
-            left = Mail(bundles=left.bundles, reached=ended, report=report)
-            rows += ((None, blob) for blob in layers.handed_on(left))
-            if ended:
-                rows += ((None, blob) for blob in left.news(0))
-        if tallied and tallies and not rows:
-            rows.append((None, None))
-        if rows:
-            columns = {
-                SHOWN: pa.array([number for number, _ in rows], pa.int32()),
-                "blob": pa.array([blob for _, blob in rows], pa.binary()),
-            }
+            blobs: list[bytes | None] = [*(_rest(layers, left, report) if reports else ())]
+        if tallied and tallies and not blobs:
+            blobs.append(None)
+        if blobs:
+            columns = {"blob": pa.array(blobs, pa.binary())}
             if tallied:
-                columns[TALLIES] = tallies_array(tallies, len(rows))
-            yield pa.RecordBatch.from_pydict(columns)
+                columns[TALLIES] = tallies_array(tallies, len(blobs))
+            yield of_columns(columns)
 
-    return finished_by(record_batches)
+    def finish(batches: Batches) -> Batches:
+        tune_worker_process()
+        # What the generator held is free before garbage is looked for again, in all of it.
+        with paused_gc():
+            yield from record_batches(batches)
+
+    return finish
+
+
+def _rest(layers: Layers, left: Mail, report: Report) -> Iterator[bytes]:
+    """What leaves a pipeline besides rows, as batches."""
+    end_of_time = layers.resolution.end_of_time
+    ended = [update for update in left.reached if _instant_of(update) >= end_of_time]
+    rest = Mail(bundles=left.bundles, reached=ended, report=report)
+    yield from layers.handed_on(rest)
+    if ended:
+        yield from rest.news(0)
 
 
 def _instant_of(update: InputUpdate) -> int:
