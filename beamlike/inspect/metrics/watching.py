@@ -69,7 +69,7 @@ class MetricsListener:
 
     def started(self, query: str, run: str, name: str | None, clock: int) -> None:
         """A query has started, at this clock (epoch ms)."""
-        again = self._totals.started(query, run, name)
+        again = self._totals.started(query, run, name, clock)
         log_start(self._totals.name_of(query), query, again)
         self._write()
 
@@ -88,7 +88,7 @@ class MetricsListener:
 
     def ended(self, query: str, run: str, exception: str | None, clock: int) -> None:
         """A query has stopped, or failed with these words, at this clock (epoch ms)."""
-        self._totals.ended(query, run, exception is not None)
+        self._totals.ended(query, run, exception, clock)
         log_end(self._totals.name_of(query), query, exception)
         self._write()
 
