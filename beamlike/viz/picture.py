@@ -34,7 +34,7 @@ from beamlike.viz.moments import busiest, keys_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
-from beamlike.viz.saving import Drawable, save
+from beamlike.viz.saving import save
 from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
@@ -184,8 +184,7 @@ class Picture:
             EnvironmentProblem: The file cannot be written there, or resvg-py or Pillow, which PNG
                 and GIF need, are not installed.
         """
-        instants = sorted({row for scene in self.scenes for row in scene.instants})
-        save(Drawable(self.title, self.text, self.svg, instants), Path(path))
+        save(self, Path(path))
 
     # -- where everything lies ---------------------------------------------------------------
 

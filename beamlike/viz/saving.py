@@ -1,14 +1,15 @@
 """A picture as a file. An SVG is its text; resvg paints a PNG, and Pillow puts a GIF together."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
-
-import attrs
+from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import EnvironmentProblem, RecordingError
 from beamlike.extras import needs
+
+if TYPE_CHECKING:
+    from beamlike.viz.picture import Picture
 
 _ZOOM: Final = 1.5
 """Pixels of a PNG for one of the picture."""
@@ -17,17 +18,22 @@ _END_MS: Final = 3000
 """How long an animation shows a step, and its last one."""
 
 
-@attrs.frozen
-class Drawable:
-    """What is written to a file: its SVG, up to an instant or to the end (None), and its text."""
+def write_file(content: bytes, path: Path, what: str) -> None:
+    """Write what is called so to a file, which is replaced if it is there.
 
-    title: str
-    text: str
-    svg: Callable[[float | None], str]
-    instants: Sequence[float]
+    Raises:
+        EnvironmentProblem: It cannot be written there.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"{what} cannot be written to {path} ({error.strerror}); name a file in a folder that "
+            "exists"
+        ) from error
 
 
-def save(drawable: Drawable, path: Path) -> None:
+def save(picture: "Picture", path: Path) -> None:
     """Write a picture to a file; see `Picture.save`."""
     ending = path.suffix.lower()
     if ending not in _CONTENTS:
@@ -35,43 +41,37 @@ def save(drawable: Drawable, path: Path) -> None:
         raise RecordingError(
             f"path: {path} {named}, which is no format of a picture; end it with .svg, .png or .gif"
         )
-    content = _CONTENTS[ending](drawable)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
-            "folder that exists"
-        ) from error
+    write_file(_CONTENTS[ending](picture), path, "the picture")
 
 
-def _svg(drawable: Drawable) -> bytes:
-    return drawable.svg(None).encode()
+def _svg(picture: "Picture") -> bytes:
+    return picture.svg().encode()
 
 
-def _png(drawable: Drawable) -> bytes:
+def _png(picture: "Picture") -> bytes:
     """A PNG with its title and its text in its metadata."""
-    (image,) = _painted([drawable.svg(None)], _ZOOM)
+    (image,) = _painted([picture.svg()], _ZOOM)
     from PIL.PngImagePlugin import PngInfo
 
     info, file = PngInfo(), io.BytesIO()
-    info.add_itxt("Title", drawable.title)
-    info.add_itxt("Description", drawable.text)
+    info.add_itxt("Title", picture.title)
+    info.add_itxt("Description", picture.text)
     image.save(file, format="png", pnginfo=info)
     return file.getvalue()
 
 
-def _gif(drawable: Drawable) -> bytes:
+def _gif(picture: "Picture") -> bytes:
     """A frame for each instant, with what has happened until then."""
+    instants = sorted({row for scene in picture.scenes for row in scene.instants})
     frames = [
         # As many colours as a GIF can hold look the same.
         image.convert("RGB").quantize(method=1)
-        for image in _painted([drawable.svg(now) for now in drawable.instants], 1)
+        for image in _painted(list(map(picture.svg, instants)), 1)
     ]
     lengths = [_STEP_MS] * (len(frames) - 1) + [_END_MS]
     style: dict[str, Any] = {"append_images": frames[1:], "loop": 0, "duration": lengths}
     file = io.BytesIO()
-    frames[0].save(file, format="gif", save_all=True, comment=drawable.text.encode(), **style)
+    frames[0].save(file, format="gif", save_all=True, comment=picture.text.encode(), **style)
     return file.getvalue()
 
 
