@@ -18,7 +18,6 @@ from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import ShownColumn, column_widths, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
-from beamlike.viz.moments import busiest
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity, is_same_pane
 from beamlike.viz.sentences import wrapped
@@ -118,14 +117,13 @@ class Comparison:
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
         """
-        from beamlike.viz.picture import figure, known_keys
+        from beamlike.viz.picture import figure, shown_keys
 
         first, *_ = recordings = list(self.recordings.values())
-        keys = known_keys(first.run, key)
-        (shown,) = busiest(first.run, keys, 1)
-        lines = list(self._strategies())
-        if len(keys) > 1:
-            lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
+        (shown,) = shown_keys(first.by_key, key, 1)
+        lines, count = list(self._strategies()), len(first.keys)
+        if key is None and count > 1:
+            lines.append(f"the busiest of {count} keys; name one to draw another")
         scenes = scenes_of_histories(
             [KeyHistory(run.of_key(shown).moments, run.strategy, shown) for run in recordings]
         )

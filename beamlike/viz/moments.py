@@ -1,7 +1,7 @@
 """A run cut into moments: what came, happened and came out in each step, of all keys or of one."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -228,63 +228,69 @@ def by_step(items: Iterable[Item]) -> defaultdict[int, list[Item]]:
     return steps
 
 
-_OfStep = tuple[list[tuple[Hashable, Element]], list[Output], list[TracedEvent]]
+@attrs.define
+class _KeyStep:
+    """What came, came out and happened for one key in one step."""
+
+    came: list[tuple[Hashable, Element]] = attrs.field(factory=list)
+    outputs: list[Output] = attrs.field(factory=list)
+    trace: list[TracedEvent] = attrs.field(factory=list)
 
 
-@attrs.frozen
-class KeyParts:
-    """What belongs to one key: by its step, what came, what came out, and what happened."""
+class KeyedMoments:
+    """Moments as each key saw them: all of them, with what came, came out and happened for it."""
 
-    key: Any
-    _steps: dict[int, _OfStep] = attrs.field(factory=lambda: defaultdict(lambda: ([], [], [])))
-
-    @classmethod
-    def all_of(cls, moments: Iterable[Moment]) -> dict[Hashable, "KeyParts"]:
-        """What belongs to each key, by `identity`, in the order in which they came."""
-        parts: dict[Hashable, KeyParts] = {}
-
-        def of(key: Any, step: int) -> _OfStep:
-            return parts.setdefault(identity(key), cls(key))._steps[step]
-
-        for moment in moments:
+    def __init__(self, moments: Iterable[Moment]) -> None:
+        self._moments = tuple(moments)
+        self._keys: dict[Hashable, Any] = {}
+        self._parts = defaultdict[tuple[Hashable, int], _KeyStep](_KeyStep)
+        self._sizes: Counter[Hashable] = Counter()
+        """Elements, panes and drops of each key."""
+        for moment in self._moments:
             for pair in _arrived(moment.event):
-                of(pair[0], moment.step)[0].append(pair)
+                self._part(pair[0], moment, 1).came.append(pair)
             for output in moment.outputs:
-                of(output.key, moment.step)[1].append(output)
+                self._part(output.key, moment, 1).outputs.append(output)
             for traced in moment.trace:
-                of(traced.key, moment.step)[2].append(traced)
-        return parts
+                self._part(traced.key, moment, 0).trace.append(traced)
+
+    def _part(self, key: Any, moment: Moment, size: int) -> _KeyStep:
+        name = identity(key)
+        self._keys.setdefault(name, key)
+        self._sizes[name] += size
+        return self._parts[name, moment.step]
 
     @property
-    def size(self) -> int:
-        """How many elements, panes and drops there are."""
-        return sum(len(came) + len(outputs) for came, outputs, _ in self._steps.values())
+    def keys(self) -> list[Any]:
+        """The keys, in the order in which they came."""
+        return list(self._keys.values())
 
-    def cut(self, moments: Sequence[Moment]) -> tuple[Moment, ...]:
+    def known(self, key: Any) -> Any:
+        """The key that is one with this one; it raises `KeyError` if there is none."""
+        return self._keys[identity(key)]
+
+    def busiest(self, most: int) -> list[Any]:
+        """So many keys with the most elements, panes and drops, in their order."""
+        chosen = {name for name, _ in self._sizes.most_common(most)}
+        return [key for name, key in self._keys.items() if name in chosen]
+
+    def of(self, key: Any) -> tuple[Moment, ...]:
         """Moments as this key saw them. Clocks and the output watermark are those of all keys."""
-        return tuple(map(self._cut, moments))
+        name, nothing = identity(key), _KeyStep()
+        key = self._keys.get(name, key)
 
-    def _cut(self, moment: Moment) -> Moment:
-        came, outputs, trace = self._steps.get(moment.step, ((), (), ()))
-        return attrs.evolve(
-            moment,
-            event=Arrive(tuple(came)) if isinstance(moment.event, Arrive) else moment.event,
-            windows={self.key: moment.windows[self.key]} if self.key in moment.windows else {},
-            trace=tuple(trace),
-            outputs=tuple(outputs),
-        )
+        def seen(moment: Moment) -> Moment:
+            part = self._parts.get((name, moment.step), nothing)
+            is_arrival = isinstance(moment.event, Arrive)
+            return attrs.evolve(
+                moment,
+                event=Arrive(tuple(part.came)) if is_arrival else moment.event,
+                windows={key: moment.windows[key]} if key in moment.windows else {},
+                trace=tuple(part.trace),
+                outputs=tuple(part.outputs),
+            )
 
-
-def keys_of(run: Run) -> list[Any]:
-    """The keys of a run, in the order in which they came."""
-    return [parts.key for parts in KeyParts.all_of(moments_of(run)).values()]
-
-
-def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
-    """So many keys with the most elements, panes and drops, in the order given."""
-    sizes = {name: parts.size for name, parts in KeyParts.all_of(moments_of(run)).items()}
-    chosen = set(sorted(map(identity, keys), key=lambda name: -sizes[name])[:most])
-    return [key for key in keys if identity(key) in chosen]
+        return tuple(map(seen, self._moments))
 
 
 def _arrived(event: ScriptStep) -> tuple[tuple[Hashable, Element], ...]:

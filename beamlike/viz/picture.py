@@ -30,7 +30,7 @@ from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.dots import RADIUS
 from beamlike.viz.labels import PanelFrame
-from beamlike.viz.moments import busiest, keys_of
+from beamlike.viz.moments import KeyedMoments, moments_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
@@ -85,11 +85,11 @@ def figure_of(
     Raises:
         RecordingError: The run has no such key, or no keys at all.
     """
-    keys = known_keys(run, key)
-    shown = busiest(run, keys, _MOST_PANELS)
+    by_key = KeyedMoments(moments_of(run))
+    shown, count = shown_keys(by_key, key, _MOST_PANELS), len(by_key.keys)
     note = ""
-    if len(shown) < len(keys):
-        note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
+    if key is None and len(shown) < count:
+        note = f"the busiest {len(shown)} of {count} keys; name one to draw another"
     recording = None
     arrived = sum(len(step.elements) for step in run.script if isinstance(step, Arrive))
     if strategy is not None and aggregate is not None and arrived <= _MOST_REPLAYED:
@@ -98,13 +98,13 @@ def figure_of(
     return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
 
 
-def known_keys(run: Run, key: Any = None) -> list[Any]:
-    """The keys of a run, or only the one that is asked for."""
-    keys = keys_of(run)
+def shown_keys(by_key: KeyedMoments, key: Any, most: int) -> list[Any]:
+    """The key that is asked for; so many of the busiest ones if there is none."""
+    keys = by_key.keys
     if not keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
     if key is None:
-        return keys
+        return by_key.busiest(most)
     if identity(key) not in map(identity, keys):
         names = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
         raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {names}")

@@ -25,7 +25,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Machine, Output, Run
-from beamlike.viz.moments import KeyParts, Moment, WindowView, by_step, moments_of
+from beamlike.viz.moments import KeyedMoments, Moment, WindowView, by_step, moments_of
 from beamlike.viz.run_index import identity, is_same_pane, is_same_value
 from beamlike.viz.table import shorten
 
@@ -92,11 +92,12 @@ class Recording:
     @property
     def keys(self) -> tuple[Any, ...]:
         """Every key that an element came for, in order of arrival."""
-        return tuple(parts.key for parts in self._by_key.values())
+        return tuple(self.by_key.keys)
 
     @cached_property
-    def _by_key(self) -> dict[Hashable, KeyParts]:
-        return KeyParts.all_of(self.moments)
+    def by_key(self) -> KeyedMoments:
+        """Its moments as each key saw them."""
+        return KeyedMoments(self.moments)
 
     def of_key(self, key: Hashable) -> "Recording":
         """The same, as one key saw it: all steps with their numbers, and nothing of other keys.
@@ -104,7 +105,7 @@ class Recording:
         Raises:
             RecordingError: No element came for the key; names those that are most alike.
         """
-        moments = self._by_key[identity(self.known_key(key))].cut(self.moments)
+        moments = self.by_key.of(self.known_key(key))
         return attrs.evolve(self, run=_run_of(moments), moments=moments)
 
     def known_key(self, key: Any) -> Any:
@@ -113,9 +114,8 @@ class Recording:
         Raises:
             RecordingError: There is none; names those that are most alike.
         """
-        with suppress(TypeError):  # what cannot be hashed is no key
-            if (parts := self._by_key.get(identity(key))) is not None:
-                return parts.key
+        with suppress(KeyError, TypeError):  # what cannot be hashed is no key
+            return self.by_key.known(key)
         keys = self.keys
         if not keys:
             raise RecordingError(f"there is no key {key!r}: no element came, of any key")
