@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.job import ResultFolders, run_query
     from beamlike.demo.report import Screen
     from beamlike.hosts.spark.session import check_environment
-    from beamlike.viz.picture import figure
+    from beamlike.viz.picture import Picture
 
     check_environment()
     out: Path = args.out
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     if panes:
         group = story.choose_group(panes, drops)
         scene = story.story_scene(group, panes[group], drops, flights, files, batches)
-        figure(scene).save(out / "story.png")
+        Picture([scene]).save(out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")

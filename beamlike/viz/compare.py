@@ -15,6 +15,7 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
+from beamlike.palette.colours import DARK, LIGHT
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import ShownColumn, column_widths, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
@@ -117,7 +118,7 @@ class Comparison:
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
         """
-        from beamlike.viz.picture import figure, shown_keys
+        from beamlike.viz.picture import Picture, shown_keys
 
         first, *_ = recordings = list(self.recordings.values())
         (shown,) = shown_keys(first.by_key, key, 1)
@@ -132,8 +133,9 @@ class Comparison:
             for name, scene in zip(self.recordings, scenes, strict=True)
         ]
         columns = 2 if len(recordings) in (2, 4) else _MOST_COLUMNS
-        style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH, "dark": dark}
-        return figure(named, "\n".join(lines), title=scenes[0].title, **style)
+        style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH}
+        style |= {"title": scenes[0].title, "palette": DARK if dark else LIGHT}
+        return Picture(named, "\n".join(lines), **style)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
         """Write the picture of `figure` to a file; its ending is the format: svg, png or gif.

@@ -95,7 +95,8 @@ def figure_of(
     if strategy is not None and aggregate is not None and arrived <= _MOST_REPLAYED:
         with suppress(RecordingError):  # it does not happen again
             recording = Recording.of(run, strategy, aggregate)
-    return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
+    scenes = scenes_of(run, strategy, shown, recording)
+    return Picture(scenes, note, palette=DARK if dark else LIGHT)
 
 
 def shown_keys(by_key: KeyedMoments, key: Any, most: int) -> list[Any]:
@@ -111,49 +112,29 @@ def shown_keys(by_key: KeyedMoments, key: Any, most: int) -> list[Any]:
     return [key]
 
 
-def figure(
-    scenes: Scene | Sequence[Scene],
-    note: str = "",
-    *,
-    title: str = "",
-    columns: int = 1,
-    width: int = _WIDTH,
-    dark: bool = False,
-) -> "Picture":
-    """Scenes, of which several have the same rows and event time, as a picture for a notebook.
-
-    Args:
-        note: A line below the title, beside the scene's own.
-        title: The title; without one it is that of the scene, or the number of keys.
-        columns: So many scenes stand side by side.
-        width: How wide it is (pixels).
-        dark: Whether it is light on a dark ground.
-    """
-    every = (scenes,) if isinstance(scenes, Scene) else tuple(scenes)
-    if not title:
-        title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    return Picture(every, title, note, columns, width, DARK if dark else LIGHT)
-
-
 @attrs.frozen(repr=False)
 class Picture:
     """Scenes as an SVG. A notebook shows it by itself; its `repr` says in words what is on it.
 
     Attributes:
-        scenes: What is drawn, a panel for each.
-        title: The first line.
-        note: What stands below it, beside the note of the first scene.
+        scenes: What is drawn, a panel for each. Several have the same rows and event time.
+        note: What stands below the title, beside the note of the first scene.
+        title: The first line; by default that of the scene, or the number of keys.
         columns: So many panels stand side by side.
         width: How wide it is (pixels).
         palette: Its colours.
     """
 
-    scenes: tuple[Scene, ...]
-    title: str
-    note: str
-    columns: int
-    width: int
-    palette: Palette
+    scenes: Sequence[Scene]
+    note: str = ""
+    title: str = attrs.field(kw_only=True)
+    columns: int = attrs.field(default=1, kw_only=True)
+    width: int = attrs.field(default=_WIDTH, kw_only=True)
+    palette: Palette = attrs.field(default=LIGHT, kw_only=True)
+
+    @title.default
+    def _usual_title(self) -> str:
+        return self.scenes[0].title if len(self.scenes) == 1 else f"{len(self.scenes)} keys"
 
     @property
     def text(self) -> str:
