@@ -34,7 +34,7 @@ from beamlike.viz.moments import KeyedMoments, moments_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity
-from beamlike.viz.saving import save
+from beamlike.viz.saving import gif_of, png_of, write_file
 from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
@@ -165,7 +165,22 @@ class Picture:
             EnvironmentProblem: The file cannot be written there, or resvg-py or Pillow, which PNG
                 and GIF need, are not installed.
         """
-        save(self, Path(path))
+        file = Path(path)
+        match file.suffix.lower():
+            case ".svg":
+                content = self.svg().encode()
+            case ".png":
+                content = png_of(self.svg(), self.title, self.text)
+            case ".gif":
+                instants = sorted({row for scene in self.scenes for row in scene.instants})
+                content = gif_of(list(map(self.svg, instants)), self.text)
+            case _:
+                named = f"has the ending {file.suffix}" if file.suffix else "has no ending"
+                raise RecordingError(
+                    f"path: {path} {named}, which is no format of a picture; end it with .svg, "
+                    ".png or .gif"
+                )
+        write_file(content, file, "the picture")
 
     # -- where everything lies ---------------------------------------------------------------
 
