@@ -23,7 +23,10 @@ class History(QueryRecords):
     """
 
     def __init__(self, batches: int = BATCHES, queries: int = QUERIES) -> None:
-        super().__init__(queries, batches, by_run=True)
+        super().__init__(queries, batches)
+
+    def _place(self, query: str, run: str) -> str:
+        return run
 
     def snapshot(self) -> tuple[int, str]:
         """The version, and all queries as a JSON array: those that started last come first."""

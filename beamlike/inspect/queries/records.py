@@ -83,17 +83,16 @@ class QueryRecord:
 
 
 class QueryRecords:
-    """The records of all queries. Several threads may write and read them.
+    """A record of each query. Several threads may write and read them.
 
     Args:
         most: So many are kept. Of those that have ended the one that ended first is forgotten
             first, when another one starts.
         batches: So many micro-batches of each are kept one by one.
-        by_run: Whether each run of a query has a record of its own.
     """
 
-    def __init__(self, most: int, batches: int, *, by_run: bool) -> None:
-        self._most, self._batches, self._by_run = most, batches, by_run
+    def __init__(self, most: int, batches: int) -> None:
+        self._most, self._batches = most, batches
         self._records: dict[str, QueryRecord] = {}
         self._version = 0
         self._lock = threading.Lock()
@@ -107,7 +106,7 @@ class QueryRecords:
     def started(self, query: str, run: str, name: str | None, clock: int) -> bool:
         """A query has started, at this clock (epoch ms); whether it had been here before."""
         with self._lock:
-            is_known = (run if self._by_run else query) in self._records
+            is_known = self._place(query, run) in self._records
             self._record(query, run, name, clock)
             return is_known
 
@@ -122,7 +121,7 @@ class QueryRecords:
     def ended(self, query: str, run: str, exception: str | None, clock: int) -> None:
         """A run of a query has stopped, or failed with these words, at this clock (epoch ms)."""
         with self._lock:
-            known = self._records.get(run if self._by_run else query)
+            known = self._records.get(self._place(query, run))
             if known is not None and known.run != run:
                 return  # another run of it has begun
             record = self._record(query, run, None, clock)
@@ -130,15 +129,19 @@ class QueryRecords:
             record.problem = Problem.of(exception) if exception else None
             record.ended = clock
 
-    def name_of(self, query: str) -> str:
-        """What a query is called, where each has one record."""
+    def name_of(self, query: str, run: str) -> str:
+        """What a query is called."""
         with self._lock:
-            known = self._records.get(query)
+            known = self._records.get(self._place(query, run))
             return _usual_name(query) if known is None else known.name
+
+    def _place(self, query: str, run: str) -> str:
+        """What has a record of its own."""
+        return query
 
     def _record(self, query: str, run: str, name: str | None, clock: int) -> QueryRecord:
         self._version += 1
-        place = run if self._by_run else query
+        place = self._place(query, run)
         record = self._records.get(place)
         if record is None:
             self._forget()

@@ -20,7 +20,7 @@ class Totals(QueryRecords):
     """Counters and gauges of all queries. Several threads may write and read it."""
 
     def __init__(self) -> None:
-        super().__init__(QUERIES, batches=1, by_run=False)
+        super().__init__(QUERIES, batches=1)
 
     def collect(self) -> "list[CounterMetricFamily | GaugeMetricFamily]":
         """All metrics that have a sample as they are now, for ``prometheus_client``."""

@@ -148,6 +148,13 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     assert list(numbers(shown, *names).values()) == [0, 2, 20]
 
 
+def test_a_query_that_fails_before_anything_else_is_known_of_it_has_failed() -> None:
+    totals = Totals()
+    totals.ended("the query", "the run", "it failed", 0)
+    names = "beamlike_query_running", "beamlike_query_failed", "beamlike_batches_total"
+    assert list(numbers(written(totals), *names).values()) == [0, 1, 0]
+
+
 def test_metrics_go_on_after_an_earlier_checkpoint_was_put_back() -> None:
     totals = Totals()
     totals.started("the query", "the run", "sales", 0)
