@@ -1,11 +1,14 @@
 """A run cut into moments: what came, happened and came out in each step, of all keys or of one."""
 
+import difflib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import attrs
 
+from beamlike.errors import RecordingError
 from beamlike.machine.events import (
     Drop,
     Effect,
@@ -33,6 +36,8 @@ Happening = TypeVar("Happening", Merged, Fired, Suppressed, Drop)
 
 _LABEL: Final = 36
 """Characters of a value inside the figure."""
+_SHOWN_KEY: Final = 40
+_MOST_KEYS: Final = 5
 
 
 @attrs.frozen
@@ -266,8 +271,28 @@ class KeyedMoments:
         return list(self._keys.values())
 
     def known(self, key: Any) -> Any:
-        """The key that is one with this one; it raises `KeyError` if there is none."""
-        return self._keys[identity(key)]
+        """The key that is equal to this one.
+
+        Raises:
+            RecordingError: There is none; names those that are most alike.
+        """
+        with suppress(KeyError, TypeError):  # what cannot be hashed is no key
+            return self._keys[identity(key)]
+        keys = self.keys
+        if not keys:
+            raise RecordingError(f"there is no key {key!r}: no element came, of any key")
+        # A key typed on a command line is text, whatever it is in the run.
+        shown = {str(known): known for known in reversed(keys)}
+        near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
+        intro = "the nearest are" if near else "there are"
+        listed = near or list(keys[:_MOST_KEYS])
+        tail = (
+            f" and {len(keys) - len(listed)} more" if not near and len(keys) > len(listed) else ""
+        )
+        named = ", ".join(shorten(known, _SHOWN_KEY) for known in listed)
+        if len(keys) == 1 or len(near) == 1:
+            intro = "the only key is" if len(keys) == 1 else "the nearest is"
+        raise RecordingError(f"there is no key {key!r}; {intro} {named}{tail}")
 
     def busiest(self, most: int) -> list[Any]:
         """So many keys with the most elements, panes and drops, in their order."""

@@ -33,12 +33,10 @@ from beamlike.viz.labels import PanelFrame
 from beamlike.viz.moments import KeyedMoments, moments_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import identity
 from beamlike.viz.saving import gif_of, png_of, write_file
 from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
-from beamlike.viz.table import shorten
 
 if TYPE_CHECKING:
     from beamlike.model.strategy import WindowingStrategy
@@ -101,15 +99,11 @@ def figure_of(
 
 def shown_keys(by_key: KeyedMoments, key: Any, most: int) -> list[Any]:
     """The key that is asked for; so many of the busiest ones if there is none."""
-    keys = by_key.keys
-    if not keys:
+    if not by_key.keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
     if key is None:
         return by_key.busiest(most)
-    if identity(key) not in map(identity, keys):
-        names = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
-        raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {names}")
-    return [key]
+    return [by_key.known(key)]
 
 
 @attrs.frozen(repr=False)

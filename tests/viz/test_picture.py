@@ -433,7 +433,7 @@ def test_in_a_browser_no_text_is_wider_than_it_was_taken_to_be(stage: str, brows
 def test_a_key_that_the_run_does_not_have_is_refused_with_those_it_has() -> None:
     with pytest.raises(RecordingError) as refusal:
         orders().figure("table 4")
-    assert str(refusal.value) == "key: the run has no key 'table 4'; it has 'table 3'"
+    assert str(refusal.value) == "there is no key 'table 4'; the only key is 'table 3'"
 
 
 def test_a_run_in_which_nothing_happened_is_refused() -> None:
