@@ -6,7 +6,8 @@ import logging
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,8 +19,6 @@ from beamlike.extras import needs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from beamlike.demo.job import StreamProgress
 
 DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.job import ResultFolders, run_query
     from beamlike.demo.report import Screen
     from beamlike.hosts.spark.session import check_environment
-    from beamlike.viz.picture import figure
+    from beamlike.viz.picture import Picture
 
     check_environment()
     out: Path = args.out
@@ -113,9 +112,9 @@ def run(args: argparse.Namespace) -> int:
         ):
             screen = Screen(_say, files)
 
-            def report_progress(progress: "StreamProgress") -> None:
+            def report_progress(counted: Sequence[Counter[str]], watermark: int | None) -> None:
                 check_interrupt()
-                screen.show(progress)
+                screen.show(counted, watermark)
 
             batches = run_query(spark, arrivals, checkpoint, output, report_progress)
     panes, drops = results.read_panes(output.panes()), results.read_drops(output.dropped())
@@ -125,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if panes:
         group = story.choose_group(panes, drops)
         scene = story.story_scene(group, panes[group], drops, flights, files, batches)
-        figure(scene).save(out / "story.png")
+        Picture([scene]).save(out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")

@@ -114,7 +114,7 @@ def _key(recording: Recording, typed: str) -> Any:
     for known in recording.keys:
         if typed in (str(known), repr(known)):
             return known
-    return recording.known_key(typed)
+    return recording.by_key.known(typed)
 
 
 def _bounds(typed: Sequence[str]) -> tuple[int, int]:

@@ -45,51 +45,40 @@ _BUSY: Final = 0.5
 _MOST_CORES: Final = 2_000
 _NEARLY: Final = 1.1
 """More machines than reach so much of what the most would are not worth it."""
+_EVERY: Final = 10
+"""Seconds from one micro-batch to the next."""
+_USUAL: Final = Machines()
 
 
-@attrs.frozen
-class PlannedStream:
-    """What a query has to do, and what is known of its machines.
+def needs_of(
+    load: Load,
+    every: int = _EVERY,
+    machines: Machines = _USUAL,
+    executors: int | None = None,
+    partitions: int | None = None,
+) -> tuple[Machines, Cost]:
+    """The least machines that do it in half of the time, or what comes nearest to it.
 
-    Attributes:
+    >>> needs_of(Load(events=200_000))[0].executors
+    1
+
+    Args:
         load: What a micro-batch has to do.
         every: Seconds from one micro-batch to the next.
-        machines: Their speed, network and checkpoint; shards are chosen.
+        machines: Their cores, speed, network and checkpoint; shards are chosen.
         executors: None: as many as it needs.
         partitions: None: as many as shards.
     """
-
-    load: Load
-    every: int = 10
-    machines: Machines = attrs.field(factory=Machines)
-    executors: int | None = None
-    partitions: int | None = None
-
-    def on(self, executors: int) -> Machines:
-        """So many executors, with the shards that suit them."""
-        slots = executors * self.machines.cores
-        shards = max(8, math.ceil(self.load.windows / _PER_SHARD), slots)
-        shards = slots * math.ceil(shards / slots)
-        partitions = self.partitions or shards
-        return attrs.evolve(
-            self.machines, executors=executors, shards=shards, partitions=partitions
-        )
-
-
-def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
-    """The least machines that do it in half of the time, or what comes nearest to it.
-
-    >>> load = Load(events=200_000)
-    >>> needs_of(PlannedStream(load))[0].executors
-    1
-    """
-    most = _MOST_CORES // stream.machines.cores
-    tried = range(1, most + 1) if stream.executors is None else [stream.executors]
+    most = _MOST_CORES // machines.cores
     costs: list[tuple[Machines, Cost]] = []
-    for executors in tried:
-        machines = stream.on(executors)
-        costs.append((machines, cost_of(stream.load, machines)))
-        if costs[-1][1].seconds <= stream.every * _BUSY:
+    for number in range(1, most + 1) if executors is None else [executors]:
+        slots = number * machines.cores
+        shards = max(8, math.ceil(load.windows / _PER_SHARD), slots)
+        shards = slots * math.ceil(shards / slots)
+        chosen: dict[str, int] = {"shards": shards, "partitions": partitions or shards}
+        tried = attrs.evolve(machines, executors=number, **chosen)
+        costs.append((tried, cost_of(load, tried)))
+        if costs[-1][1].seconds <= every * _BUSY:
             return costs[-1]
     least = min(cost.seconds for _, cost in costs)
     return next(pair for pair in costs if pair[1].seconds <= least * _NEARLY)
@@ -97,12 +86,12 @@ def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
 
 def add_arguments(parser: Parser) -> None:
     """Describe the arguments to argparse."""
-    take, count, stream = parser.take, whole_number(1), PlannedStream(Load(0))
-    load, machines = stream.load, stream.machines
-    usual = attrs.asdict(machines) | attrs.asdict(load) | attrs.asdict(stream, recurse=False)
-    parser.set_defaults(**usual)
+    take, count = parser.take, whole_number(1)
+    load, machines = Load(0), _USUAL
+    chosen = {"every": _EVERY, "executors": None, "partitions": None}
+    parser.set_defaults(**attrs.asdict(load) | attrs.asdict(machines) | chosen)
     take("--events N", "events a second", count, required=True)
-    take("--every SECONDS", f"between two micro-batches ({stream.every})", count)
+    take("--every SECONDS", f"between two micro-batches ({_EVERY})", count)
     take("--windows N", f"open at once, of all keys ({load.windows:,})", whole_number(0))
     take(
         "--work",
@@ -154,21 +143,19 @@ def run(args: argparse.Namespace) -> int:
     events = args.events * args.every
     load = Load(events, args.windows, args.work, args.groupings, hottest=args.hottest)
     machines = Machines(cores=args.cores, speed=args.speed, commit=args.commit)
-    stream = PlannedStream(load, args.every, machines, args.executors, args.partitions)
-    best, cost = needs_of(stream)
-    for name, value in _rows(stream, best, cost).items():
+    best, cost = needs_of(load, args.every, machines, args.executors, args.partitions)
+    for name, value in _rows(load, args.every, best, cost).items():
         print(f"{name:<15}{value}")
     if cost.seconds > args.every * _BUSY:
         print(_too_long(args.every, cost))
     return 0
 
 
-def _rows(stream: PlannedStream, machines: Machines, cost: Cost) -> dict[str, str]:
+def _rows(load: Load, every: int, machines: Machines, cost: Cost) -> dict[str, str]:
     """What is printed, by name."""
     partitions = f"{machines.partitions} spark.sql.shuffle.partitions"
     return {
-        "micro-batch": f"{stream.load.events:,.0f} events in {cost.seconds:.1f} s of "
-        f"{stream.every} s",
+        "micro-batch": f"{load.events:,.0f} events in {cost.seconds:.1f} s of {every} s",
         "of which": ", ".join(f"{name} {value:.1f} s" for name, value in cost.parts.items()),
         "executors": f"{machines.executors}, of {machines.cores} cores each",
         "shards": f"{machines.shards}, and {partitions}",

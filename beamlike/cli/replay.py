@@ -5,7 +5,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from shutil import get_terminal_size
@@ -39,8 +38,6 @@ from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
 
 Show = Callable[[Scenario, Run], str]
-ShowAll = Callable[[Iterator[Replay], Sequence[str]], int]
-"""Shows what came out, and for programs also what could not be read."""
 
 DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
@@ -135,27 +132,34 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay the files: 0 if all is as expected, 1 if not, 2 if something could not be read."""
-    show = _shower(args.format, args.out, explains=args.explain)
+    _check(args.format, args.out, explains=args.explain)
     reading = read_files(args.files)
     if reading.problems:
         reading.show_problems()
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
-        return _show(show, reading, map(run_one, reading.scenarios))
+        return _show(args, reading, map(run_one, reading.scenarios))
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
-        return _show(show, reading, on_spark(reading.scenarios, spark))
+        return _show(args, reading, on_spark(reading.scenarios, spark))
 
 
-def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
+def _show(args: argparse.Namespace, reading: Reading, outcomes: Iterable[Outcome]) -> int:
     pairs = zip(reading.scenarios, outcomes, strict=True)
-    status = show((Replay.of(*pair) for pair in pairs), reading.problems)
+    replays = (Replay.of(*pair) for pair in pairs)
+    if args.format == "json":
+        status = _json(replays, reading.problems)
+    elif args.format == "html":
+        status = _page(args.out, replays)
+    else:
+        status = _for_people(_FOR_PEOPLE[args.format], replays, explains=args.explain)
     reading.show_unread()
     return REFUSED if reading.problems else status
 
 
-def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
-    """What shows the replays. A page that could not be written is refused before anything runs."""
+def _check(format: str, out: Path | None, *, explains: bool) -> None:
+    """Refuse what does not go together, and a page that could not be written, before anything
+    runs."""
     problem = ""
     if explains and format not in _FOR_PEOPLE:
         problem = f"--explain is for people, and --format {format} is for programs; use --format "
@@ -170,9 +174,6 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
         problem = f"--out {out} {place}; name a file in a folder that exists"
     if problem:
         raise EnvironmentProblem(problem)
-    if out is not None:
-        return partial(_page, out)
-    return _json if format == "json" else partial(_for_people, _FOR_PEOPLE[format], explains)
 
 
 # -- showing -------------------------------------------------------------------------------
@@ -209,9 +210,7 @@ def _explained(scenario: Scenario, outcome: Run) -> str:
     return "\n\n".join(map(str, explanation.keys)) or "nothing happened"
 
 
-def _for_people(
-    show: Show, explains: bool, replays: Iterator[Replay], problems: Sequence[str] = ()
-) -> int:
+def _for_people(show: Show, replays: Iterable[Replay], *, explains: bool = False) -> int:
     verdicts: Counter[str] = Counter()
     failed = False
     for replay in replays:
@@ -243,7 +242,7 @@ def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
         yield visible(f"contested, so it does not count{': ' if reasons else ''}{reasons}")
 
 
-def _page(out: Path, replays: Iterator[Replay], problems: Sequence[str]) -> int:
+def _page(out: Path, replays: Iterable[Replay]) -> int:
     """Everything as a page. On the terminal the table, since a verdict is wanted there too."""
     recordings: dict[str, Recording] = {}
     left_out: list[str] = []
@@ -256,7 +255,7 @@ def _page(out: Path, replays: Iterator[Replay], problems: Sequence[str]) -> int:
             left_out.append(f"{scenario.id} is not on the page: {error}")
         return pane_table(outcome.outputs, width=_columns())
 
-    status = _for_people(keep, False, replays)
+    status = _for_people(keep, replays)
     for line in left_out:
         print(f"beamlike: {visible(line)}", file=sys.stderr)
     if not recordings:
@@ -273,7 +272,7 @@ def _titles(scenario: Scenario) -> Iterator[str]:
     return chain([title, f"{title} ({id})"], (f"{title} ({id}, {n})" for n in count(2)))
 
 
-def _json(replays: Iterator[Replay], problems: Sequence[str]) -> int:
+def _json(replays: Iterable[Replay], problems: Sequence[str]) -> int:
     entries, failed = [], False
     for replay in replays:
         entry = _json_entry(replay)

@@ -31,13 +31,12 @@ def document(
 ) -> Iterator[str]:
     """The tables of shards and windows as one JSON document, in parts: of the groupings of these
     names, or of all, with so many of the windows at these places, see `windows_of`."""
-    chosen = [state.stage(name) for name in stages] or list(state.stages)
     head = {
         "checkpoint": state.path,
         "batch": state.batch,
         "batches": list(state.batches),
         "damaged": [str(damage) for damage in state.damaged],
-        "stages": [_json_stage(state, stage) for stage in chosen],
+        "stages": [_json_stage(state, stage) for stage in state.named(stages)],
         "found": len(places),
     }
     yield f'{_dumped(head)[:-1]}, "windows": ['

@@ -109,7 +109,7 @@ def listing(
     span = "the only one" if first == last else f"there are {first} to {last}"
     yield f"{escaped(state.path)}, after batch {state.batch} ({span})"
     yield from (f"not shown: {escaped(str(damage))}" for damage in state.damaged)
-    for stage in [state.stage(name) for name in stages] or state.stages:
+    for stage in state.named(stages):
         yield ""
         yield from _stage(state, stage)
     yield ""

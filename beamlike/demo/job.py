@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,19 +51,6 @@ def flight_panes(flights: "DataFrame") -> "DataFrame":
 
 
 @attrs.frozen
-class StreamProgress:
-    """How far the query is.
-
-    ``batches`` micro-batches are done; ``counted`` has the panes by timing and ``DROPPED``;
-    ``watermark_ms`` is Spark's, None while it knows none.
-    """
-
-    batches: int
-    counted: Counter[str]
-    watermark_ms: int | None
-
-
-@attrs.frozen
 class FlightBatch:
     """One micro-batch: rows read, and the watermark (epoch ms) that it brought, if any."""
 
@@ -83,6 +70,7 @@ class ResultFolders:
         self.panes_folder = folder / "panes"
         self.dropped_folder = folder / "dropped"
         self.counted: dict[int, Counter[str]] = {}
+        """Of each micro-batch that was written, its panes by timing, and ``DROPPED``."""
 
     def prepare(self) -> None:
         """Make the folders, and remove the batches of an earlier run. Touches nothing else."""
@@ -104,11 +92,6 @@ class ResultFolders:
         self._write(dropped, self.dropped_folder, batch)
         timings = pc.struct_field(panes.column("pane"), "timing").to_pylist()
         self.counted[batch] = Counter(timings, DROPPED=dropped.num_rows)
-
-    def progress(self, watermark_ms: int | None) -> StreamProgress:
-        """What has been written so far."""
-        counts = list(self.counted.values())
-        return StreamProgress(len(counts), sum(counts, Counter()), watermark_ms)
 
     def panes(self) -> pa.Table:
         """All panes written, with the column ``batch``."""
@@ -135,12 +118,13 @@ def run_query(
     arrivals: Path,
     checkpoint: Path,
     output: ResultFolders,
-    report: Callable[[StreamProgress], None],
+    report: Callable[[Sequence[Counter[str]], int | None], None],
 ) -> list[FlightBatch]:
     """Stream all files through the windows, one file a micro-batch, until they are done.
 
     Their folder is one that `write_arrivals` filled, that of the checkpoint is empty, those of the
-    output are prepared. ``report`` is called every second with the progress. Returns the
+    output are prepared. ``report`` is called every second with what the micro-batches so far
+    have counted, and with Spark's watermark (epoch ms; None while it knows none). Returns the
     micro-batches in order.
     """
     # The history of the watermark is drawn later: keep the progress of every batch.
@@ -162,11 +146,12 @@ def run_query(
         with advising():
             while not query.awaitTermination(_POLL_SECONDS):
                 last = query.lastProgress
-                report(output.progress(_micro_batch(last).watermark_ms if last else None))
+                watermark = _micro_batch(last).watermark_ms if last else None
+                report(list(output.counted.values()), watermark)
         batches = [_micro_batch(progress) for progress in query.recentProgress]
     finally:
         query.stop()
-    report(output.progress(batches[-1].watermark_ms if batches else None))
+    report(list(output.counted.values()), batches[-1].watermark_ms if batches else None)
     return batches
 
 

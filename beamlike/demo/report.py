@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from beamlike.demo.check import Verdict
 from beamlike.demo.flights import CANCELLED, ArrivalFile
-from beamlike.demo.job import StreamProgress
 from beamlike.demo.results import (
     DroppedFlight,
     FlightPane,
@@ -113,19 +112,21 @@ class Screen:
         self._step = max(1, len(files) // _LINES)
         self._next = self._step
 
-    def show(self, progress: StreamProgress) -> None:
-        """Say how far the query is, if that is news."""
-        if progress.batches < self._next:
+    def show(self, counted: Sequence[Counter[str]], watermark_ms: int | None) -> None:
+        """Say how far the query is, if that is news; see `run_query`."""
+        if len(counted) < self._next:
             return
-        self._next = progress.batches + self._step
-        rows = sum(file.rows for file in self._files[: progress.batches])
+        self._next = len(counted) + self._step
+        rows, in_all = sum(file.rows for file in self._files[: len(counted)]), Counter[str]()
+        for of_batch in counted:
+            in_all.update(of_batch)
         counts = ", ".join(
-            f"{name.lower().replace('_', ' ')} {progress.counted[name]:,}"
+            f"{name.lower().replace('_', ' ')} {in_all[name]:,}"
             for name in ("EARLY", "ON_TIME", "LATE", "DROPPED")
         )
         self._say(
             f"rows {rows:,} of {sum(file.rows for file in self._files):,}, "
-            f"watermark {self._watermark(progress.watermark_ms)}, {counts}"
+            f"watermark {self._watermark(watermark_ms)}, {counts}"
         )
 
     def _watermark(self, watermark: int | None) -> str:

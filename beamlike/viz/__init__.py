@@ -4,7 +4,7 @@
 `scene` of plain values, which `staging` makes of a run: `moments` cuts the run into steps and keys,
 `run_index` says which keys, panes and drops belong together, and `key_history` what became of
 elements and windows. A `panel` puts it on an `axis` of folded time, with `dots` for elements and
-`labels` that keep clear of each other; `svg` writes all of it, and `saving` writes it to a file.
+`labels` that keep clear of each other; `svg` writes all of it, and `saving` makes files of it.
 
 `recording` is a run with everything in between, for closer reading, also with the values of windows
 in between; `document` has it as plain values, and `page` makes them a page for a browser.

@@ -15,10 +15,10 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
+from beamlike.palette.colours import DARK, LIGHT
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import ShownColumn, column_widths, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
-from beamlike.viz.moments import busiest
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import identity, is_same_pane
 from beamlike.viz.sentences import wrapped
@@ -118,14 +118,13 @@ class Comparison:
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
         """
-        from beamlike.viz.picture import figure, known_keys
+        from beamlike.viz.picture import Picture, shown_keys
 
         first, *_ = recordings = list(self.recordings.values())
-        keys = known_keys(first.run, key)
-        (shown,) = busiest(first.run, keys, 1)
-        lines = list(self._strategies())
-        if len(keys) > 1:
-            lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
+        (shown,) = shown_keys(first.by_key, key, 1)
+        lines, count = list(self._strategies()), len(first.keys)
+        if key is None and count > 1:
+            lines.append(f"the busiest of {count} keys; name one to draw another")
         scenes = scenes_of_histories(
             [KeyHistory(run.of_key(shown).moments, run.strategy, shown) for run in recordings]
         )
@@ -134,8 +133,9 @@ class Comparison:
             for name, scene in zip(self.recordings, scenes, strict=True)
         ]
         columns = 2 if len(recordings) in (2, 4) else _MOST_COLUMNS
-        style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH, "dark": dark}
-        return figure(named, "\n".join(lines), title=scenes[0].title, **style)
+        style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH}
+        style |= {"title": scenes[0].title, "palette": DARK if dark else LIGHT}
+        return Picture(named, "\n".join(lines), **style)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
         """Write the picture of `figure` to a file; its ending is the format: svg, png or gif.

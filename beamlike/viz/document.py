@@ -8,7 +8,7 @@ import json
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final
 
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Pane
 from beamlike.machine.reference.running import TriggerView
 from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
@@ -19,7 +19,7 @@ from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.moments import Moment, WindowView
 from beamlike.viz.narrative import Narrator
 from beamlike.viz.recording import Recording
-from beamlike.viz.scene import End
+from beamlike.viz.scene import Box, End, Life
 from beamlike.viz.sentences import OVER, Sentence, spoken, window_in_words
 from beamlike.viz.table import lost_elements, shorten
 
@@ -55,7 +55,7 @@ def document_of(recording: Recording, title: str) -> Plain:
         "grouped": recording.is_grouped,
         "clockMoves": any(clock for _, clock in recording.run.clocks()),
         "steps": [_step(moment) for moment in moments],
-        "streams": [_Stream(recording, key, views).plain() for key in keys],
+        "streams": [_stream(recording, key, views) for key in keys],
         "views": [json.loads(view) for view in views],
     }
 
@@ -101,117 +101,99 @@ def _span(window: Window | None) -> list[int] | None:
     return [window.start, window.end] if isinstance(window, IntervalWindow) else None
 
 
-class _Stream:
+def _stream(recording: Recording, key: Hashable, views: dict[str, int]) -> Plain:
     """One key of a recording."""
+    moments = (recording.of_key(key) if recording.keys else recording).moments
+    history = KeyHistory(moments, recording.strategy, key)
+    history.play({moment.step: moment.step for moment in moments})
+    boxes, watermark, before = iter(history.boxes), MIN_TIMESTAMP, list[int]()
+    steps: Iterable[tuple[Moment, list[Sentence]]] = ((moment, []) for moment in moments)
+    if recording.keys:  # else only the clocks move
+        steps = Narrator(recording.of_key(key), advises=False).steps()
+    elements, losses, panes, merges = (list[Plain]() for _ in range(4))
+    happened = list[Plain | None]()
+    for moment, sentences in steps:
+        step = {"step": moment.step}
+        elements += (step | plain for plain in _elements(moment, recording, key, watermark))
+        for drop in moment.drops:
+            if drop.element is None:  # it was accepted, and its pane could not be made
+                text = f"{lost_elements(drop, _LABEL)} dropped: {_why(drop)}"
+                losses.append(step | {"window": _span(drop.window), "text": text})
+        for pane in moment.panes:
+            box = None if pane.retraction else next(boxes)
+            panes.append(step | _pane(pane, box, is_grouped=recording.is_grouped))
+        for merge in moment.merges:
+            sources = [_span(source) for source in merge.sources]
+            merges.append(step | {"sources": sources, "into": _span(merge.into)})
+        said = [[_tone(line), line.text] for line in sentences if line.topic != "waiting"]
+        shown = [_view(view, recording.strategy) for view in moment.windows.get(key, ())]
+        windows = [views.setdefault(json.dumps(view), len(views)) for view in shown]
+        # With many keys, most steps are of no concern to most of them: nothing is new.
+        is_new = bool(said) or windows != before
+        happened.append({"said": said, "windows": windows} if is_new else None)
+        watermark, before = moment.watermark, windows
+    return {
+        "key": "no key" if key is None else shorten(key, _SHORT),
+        "elements": elements,
+        "losses": losses,
+        "panes": panes,
+        "merges": merges,
+        # What is not grouped is in windows, but nothing is remembered of them.
+        "lives": list(map(_life, history.lives)) if recording.is_grouped else [],
+        "moments": happened,
+    }
 
-    def __init__(self, recording: Recording, key: Hashable, views: dict[str, int]) -> None:
-        self.recording = recording
-        self.key = key
-        self.moments = (recording.of_key(key) if recording.keys else recording).moments
-        self.views = views
-        self.history = KeyHistory(self.moments, recording.strategy, key)
-        self.history.play({moment.step: moment.step for moment in self.moments})
 
-    def plain(self) -> Plain:
-        return {
-            "key": "no key" if self.key is None else shorten(self.key, _SHORT),
-            "elements": list(self._elements()),
-            "losses": list(self._losses()),
-            "panes": list(self._panes()),
-            "merges": list(self._merges()),
-            # What is not grouped is in windows, but nothing is remembered of them.
-            "lives": list(self._lives()) if self.recording.is_grouped else [],
-            "moments": list(self._moments()),
+def _elements(moment: Moment, recording: Recording, key: Any, watermark: int) -> Iterator[Plain]:
+    """What arrived in a step, when the watermark was there."""
+    values = moment.running(key)
+    for number, arrival in enumerate(moment.arrivals(recording.strategy.window_fn)[0]):
+        element, lost, running = arrival.element, arrival.lost, values.get(number)
+        why = "; ".join(dict.fromkeys(map(_why, arrival.drops)))
+        refused = [drop.window for drop in arrival.drops]
+        yield {
+            "at": element.timestamp,
+            "when": show_instant(element.timestamp),
+            "value": shorten(element.value, _SHORT),
+            "label": shorten(element.value, _LABEL),
+            "late": element.timestamp < watermark,
+            "lost": lost,
+            "why": ": ".join(filter(None, [arrival.refused, why])),
+            "refused": ", ".join(window_in_words(w) for w in refused if w is not None),
+            "running": None if lost or running is None else [running[0], _span(running[1])],
         }
 
-    # -- what lies on the time axis ----------------------------------------------------------
 
-    def _elements(self) -> Iterator[Plain]:
-        watermark, window_fn = MIN_TIMESTAMP, self.recording.strategy.window_fn
-        for moment in self.moments:
-            values = moment.running(self.key)
-            for number, arrival in enumerate(moment.arrivals(window_fn)[0]):
-                element, lost, running = arrival.element, arrival.lost, values.get(number)
-                why = "; ".join(dict.fromkeys(map(_why, arrival.drops)))
-                refused = [drop.window for drop in arrival.drops]
-                yield {
-                    "step": moment.step,
-                    "at": element.timestamp,
-                    "when": show_instant(element.timestamp),
-                    "value": shorten(element.value, _SHORT),
-                    "label": shorten(element.value, _LABEL),
-                    "late": element.timestamp < watermark,
-                    "lost": lost,
-                    "why": ": ".join(filter(None, [arrival.refused, why])),
-                    "refused": ", ".join(window_in_words(w) for w in refused if w is not None),
-                    "running": None if lost or running is None else [running[0], _span(running[1])],
-                }
-            watermark = moment.watermark
+def _pane(pane: Pane, box: Box | None, *, is_grouped: bool) -> Plain:
+    """A pane, or a withdrawal, which has no box."""
+    return {
+        "window": _span(pane.window),
+        "name": window_in_words(pane.window),
+        "timing": _TIMING.get(pane.info.timing.value, "unknown"),
+        "index": pane.info.index,
+        "nonspeculative": pane.info.nonspeculative_index,
+        "last": pane.info.is_last and is_grouped,
+        "value": shorten(pane.value, _SHORT),
+        "at": show_instant(pane.timestamp),
+        "retraction": pane.retraction,
+        # The step since which what it holds came.
+        "since": None if box is None else box.below,
+        "withdrawn": None if box is None else box.withdrawn,
+        "by": "" if box is None else box.by,
+    }
 
-    def _losses(self) -> Iterator[Plain]:
-        """Elements that were accepted, and whose pane could not be made."""
-        for moment in self.moments:
-            for drop in moment.drops:
-                if drop.element is None:
-                    text = f"{lost_elements(drop, _LABEL)} dropped: {_why(drop)}"
-                    yield {"step": moment.step, "window": _span(drop.window), "text": text}
 
-    def _panes(self) -> Iterator[Plain]:
-        boxes = iter(self.history.boxes)
-        for moment in self.moments:
-            for pane in moment.panes:
-                box = None if pane.retraction else next(boxes)
-                yield {
-                    "step": moment.step,
-                    "window": _span(pane.window),
-                    "name": window_in_words(pane.window),
-                    "timing": _TIMING.get(pane.info.timing.value, "unknown"),
-                    "index": pane.info.index,
-                    "nonspeculative": pane.info.nonspeculative_index,
-                    "last": pane.info.is_last and self.recording.is_grouped,
-                    "value": shorten(pane.value, _SHORT),
-                    "at": show_instant(pane.timestamp),
-                    "retraction": pane.retraction,
-                    # The step since which what it holds came.
-                    "since": None if box is None else box.below,
-                    "withdrawn": None if box is None else box.withdrawn,
-                    "by": "" if box is None else box.by,
-                }
-
-    def _merges(self) -> Iterator[Plain]:
-        for moment in self.moments:
-            for merge in moment.merges:
-                sources = [_span(source) for source in merge.sources]
-                yield {"step": moment.step, "sources": sources, "into": _span(merge.into)}
-
-    def _lives(self) -> Iterator[Plain]:
-        """From which step to which step each window was there, and how it ended."""
-        for life in self.history.lives:
-            is_open = life.end is End.OPEN
-            yield {
-                "window": _span(life.window),
-                "name": window_in_words(life.window),
-                "start": life.opened,
-                "end": None if is_open else life.ended,
-                "fate": None if is_open else life.end.value,
-                "closed": life.closed,
-            }
-
-    # -- what happened, in words ---------------------------------------------------------------
-
-    def _moments(self) -> Iterator[Plain | None]:
-        """What happened in each step and what was there after it; None for nothing new."""
-        strategy, before = self.recording.strategy, list[int]()
-        steps: Iterable[tuple[Moment, list[Sentence]]] = ((moment, []) for moment in self.moments)
-        if self.recording.keys:  # else only the clocks move
-            steps = Narrator(self.recording.of_key(self.key), advises=False).steps()
-        for moment, sentences in steps:
-            said = [[_tone(line), line.text] for line in sentences if line.topic != "waiting"]
-            views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
-            windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
-            # With many keys, most steps are of no concern to most of them.
-            yield {"said": said, "windows": windows} if said or windows != before else None
-            before = windows
+def _life(life: Life) -> Plain:
+    """From which step to which step a window was there, and how it ended."""
+    is_open = life.end is End.OPEN
+    return {
+        "window": _span(life.window),
+        "name": window_in_words(life.window),
+        "start": life.opened,
+        "end": None if is_open else life.ended,
+        "fate": None if is_open else life.end.value,
+        "closed": life.closed,
+    }
 
 
 def _tone(sentence: Sentence) -> str:

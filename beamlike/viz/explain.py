@@ -59,7 +59,7 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
         window: Only what concerns this window: what went into it, the windows that it grew from,
             its panes and drops, and what it became.
     """
-    keys = recording.keys if key is None else (recording.known_key(key),)
+    keys = recording.keys if key is None else (recording.by_key.known(key),)
     stories = [Narrator(recording.of_key(key)) for key in keys]
     title = str(recording.strategy)
     if not recording.is_grouped:

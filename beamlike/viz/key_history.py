@@ -17,21 +17,6 @@ from beamlike.viz.table import lost_elements, shorten
 _LABEL: Final = 60
 
 
-@attrs.define
-class _OpenWindow:
-    """A window that is still open: the row from which on a pane holds what came, and the one in
-    which its trigger finished."""
-
-    window: Window
-    opened: float
-    since: float
-    sources: tuple[Window, ...] = ()
-    closed: float | None = None
-
-    def close(self, row: float) -> None:
-        self.closed = row if self.closed is None else self.closed
-
-
 class KeyHistory:
     """One key of a run, by the moments that it saw; with those of a recording it has the values of
     windows so far. `play` gets the positions of the steps later."""
@@ -44,7 +29,10 @@ class KeyHistory:
         self.marks: list[Mark] = []
         self.lives: list[Life] = []
         self.boxes: list[Box] = []
-        self._open: dict[Window, _OpenWindow] = {}
+        self._open: dict[Window, Life] = {}
+        """The windows that are still open."""
+        self._since: dict[Window, float] = {}
+        """The rows from which on a pane of them holds what came."""
 
     @property
     def eventful(self) -> set[int]:
@@ -70,10 +58,10 @@ class KeyHistory:
             self._fire(moment, row + firing)
             for view in moment.windows.get(self.key, ()):
                 if view.closed and view.window in self._open:  # without a pane that says so, too
-                    self._open[view.window].close(row + firing)
+                    self._close(view.window, row + firing)
             self._expire(row + firing, watermark)
-        for life in list(self._open.values()):
-            self._end(life, row + firing, End.OPEN)
+        for window in list(self._open):
+            self._end(window, row + firing, End.OPEN)
         self.lives.sort(key=lambda life: (life.opened, life.window.start, life.window.end))
 
     # -- elements ----------------------------------------------------------------------------
@@ -117,20 +105,26 @@ class KeyHistory:
             known = self._open.get(merge.into)
             if known is not None and (known.closed is not None or joined == [known]):
                 continue
+            since = min([row, *(self._since[life.window] for life in joined)])
             for life in joined:
-                self._end(life, row, End.MERGED, merge.into)
-            since = min([row, *(life.since for life in joined)])
-            self._open[merge.into] = _OpenWindow(merge.into, row, since, merge.sources)
+                self._end(life.window, row, End.MERGED, merge.into)
+            self._open[merge.into] = Life(merge.into, row, row, sources=merge.sources)
+            self._since[merge.into] = since
         for window in sorted(taken - gone, key=bounds):
-            self._open.setdefault(window, _OpenWindow(window, row, row))
+            self._open_once(window, row)
 
-    def _end(
-        self, open_window: _OpenWindow, row: float, end: End, into: Window | None = None
-    ) -> None:
-        self._open.pop(open_window.window, None)
-        opened, sources, closed = open_window.opened, open_window.sources, open_window.closed
-        life = Life(open_window.window, opened, row, end, sources, into, closed=closed)
-        self.lives.append(life)
+    def _open_once(self, window: Window, row: float) -> None:
+        if window not in self._open:
+            self._open[window], self._since[window] = Life(window, row, row), row
+
+    def _close(self, window: Window, row: float) -> None:
+        """Its trigger has finished in this row, or in an earlier one."""
+        if self._open[window].closed is None:
+            self._open[window] = attrs.evolve(self._open[window], closed=row)
+
+    def _end(self, window: Window, row: float, end: End, into: Window | None = None) -> None:
+        life = self._open.pop(window)
+        self.lives.append(attrs.evolve(life, ended=row, end=end, into=into))
 
     def _expire(self, row: float, watermark: int) -> None:
         if self.strategy is None:
@@ -139,7 +133,7 @@ class KeyHistory:
             # What has expired may rest, and merge later. What is closed does not.
             kept = self.strategy.expiry if life.closed is not None else self.strategy.forgotten
             if watermark > kept(life.window):
-                self._end(life, row, End.EXPIRED)
+                self._end(life.window, row, End.EXPIRED)
 
     # -- panes -------------------------------------------------------------------------------
 
@@ -152,15 +146,16 @@ class KeyHistory:
                 self._emit(pane, row, moment.watermark, reasons.get((pane.window, pane.info), ""))
 
     def _emit(self, pane: Pane, row: float, watermark: int, by: str) -> None:
-        life = self._open.setdefault(pane.window, _OpenWindow(pane.window, row, row))
+        self._open_once(pane.window, row)
+        since = self._since[pane.window]
         label, info = " ".join(shorten(pane.value, _LABEL).split()), pane.info
         timing, last = info.timing.value, info.is_last
-        self.boxes.append(Box(pane.window, timing, info.index, label, life.since, row, last, by=by))
+        self.boxes.append(Box(pane.window, timing, info.index, label, since, row, last, by=by))
         if self.strategy is None or not self.strategy.accumulates:
-            life.since = row
+            self._since[pane.window] = row
         expired = self.strategy and watermark > self.strategy.expiry(pane.window)
         if last and not expired:
-            life.close(row)
+            self._close(pane.window, row)
 
     def _withdraw(self, pane: Pane, row: float) -> None:
         """Mark the pane that has exactly these fields."""

@@ -1,11 +1,14 @@
 """A run cut into moments: what came, happened and came out in each step, of all keys or of one."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import difflib
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import attrs
 
+from beamlike.errors import RecordingError
 from beamlike.machine.events import (
     Drop,
     Effect,
@@ -33,6 +36,8 @@ Happening = TypeVar("Happening", Merged, Fired, Suppressed, Drop)
 
 _LABEL: Final = 36
 """Characters of a value inside the figure."""
+_SHOWN_KEY: Final = 40
+_MOST_KEYS: Final = 5
 
 
 @attrs.frozen
@@ -228,63 +233,89 @@ def by_step(items: Iterable[Item]) -> defaultdict[int, list[Item]]:
     return steps
 
 
-_OfStep = tuple[list[tuple[Hashable, Element]], list[Output], list[TracedEvent]]
+@attrs.define
+class _KeyStep:
+    """What came, came out and happened for one key in one step."""
+
+    came: list[tuple[Hashable, Element]] = attrs.field(factory=list)
+    outputs: list[Output] = attrs.field(factory=list)
+    trace: list[TracedEvent] = attrs.field(factory=list)
 
 
-@attrs.frozen
-class KeyParts:
-    """What belongs to one key: by its step, what came, what came out, and what happened."""
+class KeyedMoments:
+    """Moments as each key saw them: all of them, with what came, came out and happened for it."""
 
-    key: Any
-    _steps: dict[int, _OfStep] = attrs.field(factory=lambda: defaultdict(lambda: ([], [], [])))
-
-    @classmethod
-    def all_of(cls, moments: Iterable[Moment]) -> dict[Hashable, "KeyParts"]:
-        """What belongs to each key, by `identity`, in the order in which they came."""
-        parts: dict[Hashable, KeyParts] = {}
-
-        def of(key: Any, step: int) -> _OfStep:
-            return parts.setdefault(identity(key), cls(key))._steps[step]
-
-        for moment in moments:
+    def __init__(self, moments: Iterable[Moment]) -> None:
+        self._moments = tuple(moments)
+        self._keys: dict[Hashable, Any] = {}
+        self._parts = defaultdict[tuple[Hashable, int], _KeyStep](_KeyStep)
+        self._sizes: Counter[Hashable] = Counter()
+        """Elements, panes and drops of each key."""
+        for moment in self._moments:
             for pair in _arrived(moment.event):
-                of(pair[0], moment.step)[0].append(pair)
+                self._part(pair[0], moment, 1).came.append(pair)
             for output in moment.outputs:
-                of(output.key, moment.step)[1].append(output)
+                self._part(output.key, moment, 1).outputs.append(output)
             for traced in moment.trace:
-                of(traced.key, moment.step)[2].append(traced)
-        return parts
+                self._part(traced.key, moment, 0).trace.append(traced)
+
+    def _part(self, key: Any, moment: Moment, size: int) -> _KeyStep:
+        name = identity(key)
+        self._keys.setdefault(name, key)
+        self._sizes[name] += size
+        return self._parts[name, moment.step]
 
     @property
-    def size(self) -> int:
-        """How many elements, panes and drops there are."""
-        return sum(len(came) + len(outputs) for came, outputs, _ in self._steps.values())
+    def keys(self) -> list[Any]:
+        """The keys, in the order in which they came."""
+        return list(self._keys.values())
 
-    def cut(self, moments: Sequence[Moment]) -> tuple[Moment, ...]:
-        """Moments as this key saw them. Clocks and the output watermark are those of all keys."""
-        return tuple(map(self._cut, moments))
+    def known(self, key: Any) -> Any:
+        """The key that is equal to this one.
 
-    def _cut(self, moment: Moment) -> Moment:
-        came, outputs, trace = self._steps.get(moment.step, ((), (), ()))
-        return attrs.evolve(
-            moment,
-            event=Arrive(tuple(came)) if isinstance(moment.event, Arrive) else moment.event,
-            windows={self.key: moment.windows[self.key]} if self.key in moment.windows else {},
-            trace=tuple(trace),
-            outputs=tuple(outputs),
+        Raises:
+            RecordingError: There is none; names those that are most alike.
+        """
+        with suppress(KeyError, TypeError):  # what cannot be hashed is no key
+            return self._keys[identity(key)]
+        keys = self.keys
+        if not keys:
+            raise RecordingError(f"there is no key {key!r}: no element came, of any key")
+        # A key typed on a command line is text, whatever it is in the run.
+        shown = {str(known): known for known in reversed(keys)}
+        near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
+        intro = "the nearest are" if near else "there are"
+        listed = near or list(keys[:_MOST_KEYS])
+        tail = (
+            f" and {len(keys) - len(listed)} more" if not near and len(keys) > len(listed) else ""
         )
+        named = ", ".join(shorten(known, _SHOWN_KEY) for known in listed)
+        if len(keys) == 1 or len(near) == 1:
+            intro = "the only key is" if len(keys) == 1 else "the nearest is"
+        raise RecordingError(f"there is no key {key!r}; {intro} {named}{tail}")
 
+    def busiest(self, most: int) -> list[Any]:
+        """So many keys with the most elements, panes and drops, in their order."""
+        chosen = {name for name, _ in self._sizes.most_common(most)}
+        return [key for name, key in self._keys.items() if name in chosen]
 
-def keys_of(run: Run) -> list[Any]:
-    """The keys of a run, in the order in which they came."""
-    return [parts.key for parts in KeyParts.all_of(moments_of(run)).values()]
+    def of(self, key: Any) -> tuple[Moment, ...]:
+        """Moments as this key saw them. Clocks and the output watermark are those of all keys."""
+        name, nothing = identity(key), _KeyStep()
+        key = self._keys.get(name, key)
 
+        def seen(moment: Moment) -> Moment:
+            part = self._parts.get((name, moment.step), nothing)
+            is_arrival = isinstance(moment.event, Arrive)
+            return attrs.evolve(
+                moment,
+                event=Arrive(tuple(part.came)) if is_arrival else moment.event,
+                windows={key: moment.windows[key]} if key in moment.windows else {},
+                trace=tuple(part.trace),
+                outputs=tuple(part.outputs),
+            )
 
-def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
-    """So many keys with the most elements, panes and drops, in the order given."""
-    sizes = {name: parts.size for name, parts in KeyParts.all_of(moments_of(run)).items()}
-    chosen = set(sorted(map(identity, keys), key=lambda name: -sizes[name])[:most])
-    return [key for key in keys if identity(key) in chosen]
+        return tuple(map(seen, self._moments))
 
 
 def _arrived(event: ScriptStep) -> tuple[tuple[Hashable, Element], ...]:

@@ -12,14 +12,15 @@ import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.errors import RecordingError
 from beamlike.palette.pages import palette_script, palette_style
 from beamlike.viz.document import document_of
 from beamlike.viz.recording import Recording
+from beamlike.viz.saving import write_file
 from beamlike.viz.table import pane_table
 
 SHARED_SCRIPTS: Final = (
@@ -82,14 +83,8 @@ def save_page(
     there is replaced."""
     text = page(recording, title)
     file = Path(path)
-    try:
-        # The hashes are those of these line ends, on every system.
-        file.write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"the page cannot be written to {fspath(path)} ({error.strerror}); "
-            "name a file in a folder that exists"
-        ) from error
+    # The hashes are those of these line ends, on every system.
+    write_file(text.encode("utf-8", "backslashreplace"), file, "the page")
     return file
 
 

@@ -30,15 +30,13 @@ from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.dots import RADIUS
 from beamlike.viz.labels import PanelFrame
-from beamlike.viz.moments import busiest, keys_of
+from beamlike.viz.moments import KeyedMoments, moments_of
 from beamlike.viz.panel import Panel
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import identity
-from beamlike.viz.saving import Drawable, save
+from beamlike.viz.saving import gif_of, png_of, write_file
 from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.svg import FONT, Drawing, element, patterns, text_width
-from beamlike.viz.table import shorten
 
 if TYPE_CHECKING:
     from beamlike.model.strategy import WindowingStrategy
@@ -85,54 +83,27 @@ def figure_of(
     Raises:
         RecordingError: The run has no such key, or no keys at all.
     """
-    keys = known_keys(run, key)
-    shown = busiest(run, keys, _MOST_PANELS)
+    by_key = KeyedMoments(moments_of(run))
+    shown, count = shown_keys(by_key, key, _MOST_PANELS), len(by_key.keys)
     note = ""
-    if len(shown) < len(keys):
-        note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
+    if key is None and len(shown) < count:
+        note = f"the busiest {len(shown)} of {count} keys; name one to draw another"
     recording = None
     arrived = sum(len(step.elements) for step in run.script if isinstance(step, Arrive))
     if strategy is not None and aggregate is not None and arrived <= _MOST_REPLAYED:
         with suppress(RecordingError):  # it does not happen again
             recording = Recording.of(run, strategy, aggregate)
-    return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
+    scenes = scenes_of(run, strategy, shown, recording)
+    return Picture(scenes, note, palette=DARK if dark else LIGHT)
 
 
-def known_keys(run: Run, key: Any = None) -> list[Any]:
-    """The keys of a run, or only the one that is asked for."""
-    keys = keys_of(run)
-    if not keys:
+def shown_keys(by_key: KeyedMoments, key: Any, most: int) -> list[Any]:
+    """The key that is asked for; so many of the busiest ones if there is none."""
+    if not by_key.keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
     if key is None:
-        return keys
-    if identity(key) not in map(identity, keys):
-        names = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
-        raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {names}")
-    return [key]
-
-
-def figure(
-    scenes: Scene | Sequence[Scene],
-    note: str = "",
-    *,
-    title: str = "",
-    columns: int = 1,
-    width: int = _WIDTH,
-    dark: bool = False,
-) -> "Picture":
-    """Scenes, of which several have the same rows and event time, as a picture for a notebook.
-
-    Args:
-        note: A line below the title, beside the scene's own.
-        title: The title; without one it is that of the scene, or the number of keys.
-        columns: So many scenes stand side by side.
-        width: How wide it is (pixels).
-        dark: Whether it is light on a dark ground.
-    """
-    every = (scenes,) if isinstance(scenes, Scene) else tuple(scenes)
-    if not title:
-        title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    return Picture(every, title, note, columns, width, DARK if dark else LIGHT)
+        return by_key.busiest(most)
+    return [by_key.known(key)]
 
 
 @attrs.frozen(repr=False)
@@ -140,20 +111,24 @@ class Picture:
     """Scenes as an SVG. A notebook shows it by itself; its `repr` says in words what is on it.
 
     Attributes:
-        scenes: What is drawn, a panel for each.
-        title: The first line.
-        note: What stands below it, beside the note of the first scene.
+        scenes: What is drawn, a panel for each. Several have the same rows and event time.
+        note: What stands below the title, beside the note of the first scene.
+        title: The first line; by default that of the scene, or the number of keys.
         columns: So many panels stand side by side.
         width: How wide it is (pixels).
         palette: Its colours.
     """
 
-    scenes: tuple[Scene, ...]
-    title: str
-    note: str
-    columns: int
-    width: int
-    palette: Palette
+    scenes: Sequence[Scene]
+    note: str = ""
+    title: str = attrs.field(kw_only=True)
+    columns: int = attrs.field(default=1, kw_only=True)
+    width: int = attrs.field(default=_WIDTH, kw_only=True)
+    palette: Palette = attrs.field(default=LIGHT, kw_only=True)
+
+    @title.default
+    def _usual_title(self) -> str:
+        return self.scenes[0].title if len(self.scenes) == 1 else f"{len(self.scenes)} keys"
 
     @property
     def text(self) -> str:
@@ -184,8 +159,22 @@ class Picture:
             EnvironmentProblem: The file cannot be written there, or resvg-py or Pillow, which PNG
                 and GIF need, are not installed.
         """
-        instants = sorted({row for scene in self.scenes for row in scene.instants})
-        save(Drawable(self.title, self.text, self.svg, instants), Path(path))
+        file = Path(path)
+        match file.suffix.lower():
+            case ".svg":
+                content = self.svg().encode()
+            case ".png":
+                content = png_of(self.svg(), self.title, self.text)
+            case ".gif":
+                instants = sorted({row for scene in self.scenes for row in scene.instants})
+                content = gif_of(list(map(self.svg, instants)), self.text)
+            case _:
+                named = f"has the ending {file.suffix}" if file.suffix else "has no ending"
+                raise RecordingError(
+                    f"path: {path} {named}, which is no format of a picture; end it with .svg, "
+                    ".png or .gif"
+                )
+        write_file(content, file, "the picture")
 
     # -- where everything lies ---------------------------------------------------------------
 

@@ -185,17 +185,10 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
     for leaf in leaves.values():
         if f"{leaf.name} finished" in by:
             yield f"{leaf.name} had fired already"
-        elif leaf.reason is not None:
-            yield leaf.reason.replace("{time}", _time_of(leaf))
-        elif leaf.name.startswith("AfterCount"):
-            number = leaf.name[len("AfterCount(") : -1]
-            yield "an element came" if number == "1" else f"at least {number} elements have come"
-        elif "ProcessingTime" in leaf.name:
-            yield f"the clock has passed {_time_of(leaf)}"
-        elif leaf.name == "Always":
-            yield "it fires whenever it is evaluated"
-        else:
+        elif leaf.reason is None:
             yield _end_passed(window, moment)
+        else:
+            yield leaf.reason.replace("{time}", _time_of(leaf))
 
 
 def _time_of(leaf: TriggerView) -> str:

@@ -4,9 +4,7 @@ Any host's run can be recorded. It is replayed in memory by the reference machin
 trace that the host may lack, and what came out is compared.
 """
 
-import difflib
 from collections.abc import Hashable, Iterable, Sequence
-from contextlib import suppress
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -25,12 +23,11 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Machine, Output, Run
-from beamlike.viz.moments import KeyParts, Moment, WindowView, by_step, moments_of
+from beamlike.viz.moments import KeyedMoments, Moment, WindowView, by_step, moments_of
 from beamlike.viz.run_index import identity, is_same_pane, is_same_value
 from beamlike.viz.table import shorten
 
 _SHOWN_KEY = 40
-_MOST_KEYS = 5
 
 
 @attrs.frozen
@@ -92,11 +89,12 @@ class Recording:
     @property
     def keys(self) -> tuple[Any, ...]:
         """Every key that an element came for, in order of arrival."""
-        return tuple(parts.key for parts in self._by_key.values())
+        return tuple(self.by_key.keys)
 
     @cached_property
-    def _by_key(self) -> dict[Hashable, KeyParts]:
-        return KeyParts.all_of(self.moments)
+    def by_key(self) -> KeyedMoments:
+        """Its moments as each key saw them."""
+        return KeyedMoments(self.moments)
 
     def of_key(self, key: Hashable) -> "Recording":
         """The same, as one key saw it: all steps with their numbers, and nothing of other keys.
@@ -104,33 +102,8 @@ class Recording:
         Raises:
             RecordingError: No element came for the key; names those that are most alike.
         """
-        moments = self._by_key[identity(self.known_key(key))].cut(self.moments)
+        moments = self.by_key.of(self.by_key.known(key))
         return attrs.evolve(self, run=_run_of(moments), moments=moments)
-
-    def known_key(self, key: Any) -> Any:
-        """The key of the run that is equal to this one.
-
-        Raises:
-            RecordingError: There is none; names those that are most alike.
-        """
-        with suppress(TypeError):  # what cannot be hashed is no key
-            if (parts := self._by_key.get(identity(key))) is not None:
-                return parts.key
-        keys = self.keys
-        if not keys:
-            raise RecordingError(f"there is no key {key!r}: no element came, of any key")
-        # A key typed on a command line is text, whatever it is in the run.
-        shown = {str(known): known for known in reversed(keys)}
-        near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
-        intro = "the nearest are" if near else "there are"
-        listed = near or list(keys[:_MOST_KEYS])
-        tail = (
-            f" and {len(keys) - len(listed)} more" if not near and len(keys) > len(listed) else ""
-        )
-        named = ", ".join(shorten(known, _SHOWN_KEY) for known in listed)
-        if len(keys) == 1 or len(near) == 1:
-            intro = "the only key is" if len(keys) == 1 else "the nearest is"
-        raise RecordingError(f"there is no key {key!r}; {intro} {named}{tail}")
 
 
 def _run_of(moments: Iterable[Moment]) -> Run:

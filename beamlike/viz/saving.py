@@ -1,13 +1,11 @@
 """A picture as a file. An SVG is its text; resvg paints a PNG, and Pillow puts a GIF together."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
-from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.errors import EnvironmentProblem
 from beamlike.extras import needs
 
 _ZOOM: Final = 1.5
@@ -17,61 +15,41 @@ _END_MS: Final = 3000
 """How long an animation shows a step, and its last one."""
 
 
-@attrs.frozen
-class Drawable:
-    """What is written to a file: its SVG, up to an instant or to the end (None), and its text."""
+def write_file(content: bytes, path: Path, what: str) -> None:
+    """Write what is called so to a file, which is replaced if it is there.
 
-    title: str
-    text: str
-    svg: Callable[[float | None], str]
-    instants: Sequence[float]
-
-
-def save(drawable: Drawable, path: Path) -> None:
-    """Write a picture to a file; see `Picture.save`."""
-    ending = path.suffix.lower()
-    if ending not in _CONTENTS:
-        named = f"has the ending {path.suffix}" if path.suffix else "has no ending"
-        raise RecordingError(
-            f"path: {path} {named}, which is no format of a picture; end it with .svg, .png or .gif"
-        )
-    content = _CONTENTS[ending](drawable)
+    Raises:
+        EnvironmentProblem: It cannot be written there.
+    """
     try:
         path.write_bytes(content)
     except OSError as error:
         raise EnvironmentProblem(
-            f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
-            "folder that exists"
+            f"{what} cannot be written to {path} ({error.strerror}); name a file in a folder that "
+            "exists"
         ) from error
 
 
-def _svg(drawable: Drawable) -> bytes:
-    return drawable.svg(None).encode()
-
-
-def _png(drawable: Drawable) -> bytes:
-    """A PNG with its title and its text in its metadata."""
-    (image,) = _painted([drawable.svg(None)], _ZOOM)
+def png_of(drawing: str, title: str, text: str) -> bytes:
+    """An SVG as a PNG, with its title and its text in its metadata."""
+    (image,) = _painted([drawing], _ZOOM)
     from PIL.PngImagePlugin import PngInfo
 
     info, file = PngInfo(), io.BytesIO()
-    info.add_itxt("Title", drawable.title)
-    info.add_itxt("Description", drawable.text)
+    info.add_itxt("Title", title)
+    info.add_itxt("Description", text)
     image.save(file, format="png", pnginfo=info)
     return file.getvalue()
 
 
-def _gif(drawable: Drawable) -> bytes:
-    """A frame for each instant, with what has happened until then."""
-    frames = [
-        # As many colours as a GIF can hold look the same.
-        image.convert("RGB").quantize(method=1)
-        for image in _painted([drawable.svg(now) for now in drawable.instants], 1)
-    ]
+def gif_of(drawings: Sequence[str], text: str) -> bytes:
+    """Several SVGs as an animated GIF, a frame for each."""
+    # As many colours as a GIF can hold look the same.
+    frames = [image.convert("RGB").quantize(method=1) for image in _painted(drawings, 1)]
     lengths = [_STEP_MS] * (len(frames) - 1) + [_END_MS]
     style: dict[str, Any] = {"append_images": frames[1:], "loop": 0, "duration": lengths}
     file = io.BytesIO()
-    frames[0].save(file, format="gif", save_all=True, comment=drawable.text.encode(), **style)
+    frames[0].save(file, format="gif", save_all=True, comment=text.encode(), **style)
     return file.getvalue()
 
 
@@ -85,6 +63,3 @@ def _painted(drawings: Sequence[str], zoom: float) -> list[Any]:
         Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=drawing, zoom=zoom)))
         for drawing in drawings
     ]
-
-
-_CONTENTS: Final = {".svg": _svg, ".png": _png, ".gif": _gif}

@@ -17,9 +17,8 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import KeyHistory
-from beamlike.viz.moments import KeyParts, Moment, moments_of
+from beamlike.viz.moments import KeyedMoments, Moment, moments_of
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import identity
 from beamlike.viz.scene import Life, RowLabel, Scene, Skew
 from beamlike.viz.table import shorten
 
@@ -53,9 +52,8 @@ def scenes_of(
         merges = (traced for traced in replayed.trace if isinstance(traced.happening, Merged))
         run = attrs.evolve(run, trace=tuple(merges))
     moments = moments_of(run) if recording is None else recording.moments
-    parts = KeyParts.all_of(moments)
-    of_keys = ((key, parts.get(identity(key), KeyParts(key)).cut(moments)) for key in keys)
-    return scenes_of_histories([KeyHistory(cut, strategy, key) for key, cut in of_keys])
+    by_key = KeyedMoments(moments)
+    return scenes_of_histories([KeyHistory(by_key.of(key), strategy, key) for key in keys])
 
 
 def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:

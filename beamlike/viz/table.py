@@ -116,9 +116,7 @@ class _OutputRows:
         if isinstance(effect, Pane) and effect.retraction:
             value = f"<s>{value}</s>"
         cells = (*map(html.escape, self.cells(row)), value)
-        return "".join(
-            ["<tr>", *(f'<td style="text-align:left">{cell}</td>' for cell in cells), "</tr>"]
-        )
+        return f"<tr>{''.join(map(_MARKUP_CELL.format, cells))}</tr>"
 
 
 def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:

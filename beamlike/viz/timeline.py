@@ -22,8 +22,7 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import TextAxis
 from beamlike.viz.cells import cells, columns, cut, padded
-from beamlike.viz.moments import Arrival, KeyParts, Moment, busiest, keys_of, moments_of
-from beamlike.viz.run_index import identity
+from beamlike.viz.moments import Arrival, KeyedMoments, Moment, moments_of
 from beamlike.viz.table import lost_elements, shorten, show_clock
 
 
@@ -96,15 +95,15 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
             their first merge or pane on.
     """
     whole_number(width, 1, "timeline width", RecordingError)
-    keys = keys_of(run)
+    moments = moments_of(run)
+    by_key = KeyedMoments(moments)
+    keys, shown = by_key.keys, by_key.busiest(_MOST_KEYS)
     if not keys:
         return "(no elements, nothing came out)"
-    width, moments = max(width, _NARROWEST), moments_of(run)
+    width = max(width, _NARROWEST)
     axis = TextAxis.of(moments, width - _GUTTER, window_fn)
-    shown = busiest(run, keys, _MOST_KEYS)
     room = min(max(_LINES // len(shown), _LEAST_LINES), _MOST_LINES)
-    parts = KeyParts.all_of(moments)
-    blocks = [_Block(key, parts[identity(key)].cut(moments), axis, window_fn) for key in shown]
+    blocks = [_Block(key, by_key.of(key), axis, window_fn) for key in shown]
     drawn = [["", *block.lines(room)] for block in blocks]
     off_axis = any(block.leaves_axis for block in blocks)
     lines = [LEGEND, _OFF_AXIS] if off_axis else [LEGEND]

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from beamlike.cli import main
-from beamlike.cli.plan import PlannedStream, needs_of
+from beamlike.cli.plan import needs_of
 from beamlike.inspect.cost import COSTS, Load, Machines, cost_of
 
 
@@ -33,20 +33,20 @@ def test_the_estimate_of_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_more_to_do_needs_more_machines(more: dict[str, float | str], executors: int) -> None:
     load = attrs.evolve(Load(events=1_000_000), **more)
-    machines, cost = needs_of(PlannedStream(load))
+    machines, cost = needs_of(load)
     assert machines.executors == executors
     assert cost.seconds <= 5
 
 
 def test_many_windows_need_more_shards_and_disk() -> None:
-    few, many = (needs_of(PlannedStream(Load(10_000, windows))) for windows in (1_000, 50_000_000))
+    few, many = (needs_of(Load(10_000, windows)) for windows in (1_000, 50_000_000))
     assert (few[0].shards, many[0].shards) == (8, 50)
     assert many[1].disk_bytes == 6e9
 
 
 @pytest.mark.parametrize("executors", [3, 5, 7])
 def test_each_core_has_as_many_shards(executors: int) -> None:
-    machines, _ = needs_of(PlannedStream(Load(1_000_000), executors=executors))
+    machines, _ = needs_of(Load(1_000_000), executors=executors)
     assert machines.shards % machines.slots == 0
 
 

@@ -304,4 +304,4 @@ def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
     assert (tmp_path / "joe.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(RecordingError) as refusal:
         compared.figure("jim")
-    assert str(refusal.value) == "key: the run has no key 'jim'; it has 'joe', 'ann'"
+    assert str(refusal.value) == "there is no key 'jim'; there are 'joe', 'ann'"

@@ -20,7 +20,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.palette.colours import LIGHT
 from beamlike.runtime.script import Run
 from beamlike.testing import FinishedTestStream, Results, TestStream
-from beamlike.viz.picture import figure, figure_of
+from beamlike.viz.picture import Picture, figure_of
 from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 from beamlike.viz.timeline import text_timeline
 from tests.support.drawn_pictures import (
@@ -285,14 +285,14 @@ SCENE = Scene(
 
 
 def test_a_scene_of_ones_own_is_drawn_as_it_stands() -> None:
-    picture = DrawnPicture(figure(SCENE))
+    picture = DrawnPicture(Picture([SCENE]))
     (panel,) = picture.panels
     assert picture.axes == ["\u2191 departed", "scheduled \u2192"]
     assert panel.texts("row") == ["12:10", "22:00"]
     assert {"7h left out", "N1: dropped", "late: 2 departures"} <= set(panel.texts(*LABELS))
     assert "event time = processing time" in picture.around.texts("entry")
     assert panel.of("early-pane")[0].attributes["fill"] == EARLY
-    (cut,) = DrawnPicture(figure(attrs.evolve(SCENE, rows=(3.0, 10.0)))).root.iterfind(
+    (cut,) = DrawnPicture(Picture([attrs.evolve(SCENE, rows=(3.0, 10.0))])).root.iterfind(
         "{*}g/{*}svg"
     )
     assert {line.get("class") for line in cut} >= {"event-time-=-processing-time", "watermark"}
@@ -384,7 +384,7 @@ def test_a_gif_shows_what_has_happened_until_each_instant(tmp_path: Path) -> Non
 def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
     for name, ending in (("scene.pdf", "has the ending .pdf"), ("scene", "has no ending")):
         with pytest.raises(RecordingError) as raised:
-            figure(SCENE).save(tmp_path / name)
+            Picture([SCENE]).save(tmp_path / name)
         assert str(raised.value) == (
             f"path: {tmp_path / name} {ending}, which is no format of a picture; end it with "
             ".svg, .png or .gif"
@@ -396,7 +396,7 @@ def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
 def test_a_picture_in_no_folder_says_where_it_cannot_be_written(tmp_path: Path, ending: str):
     path = tmp_path / "missing" / f"scene.{ending}"
     with pytest.raises(EnvironmentProblem) as raised:
-        figure(SCENE).save(path)
+        Picture([SCENE]).save(path)
     assert str(raised.value) == (
         f"the picture cannot be written to {path} (No such file or directory); name a file in a "
         "folder that exists"
@@ -433,7 +433,7 @@ def test_in_a_browser_no_text_is_wider_than_it_was_taken_to_be(stage: str, brows
 def test_a_key_that_the_run_does_not_have_is_refused_with_those_it_has() -> None:
     with pytest.raises(RecordingError) as refusal:
         orders().figure("table 4")
-    assert str(refusal.value) == "key: the run has no key 'table 4'; it has 'table 3'"
+    assert str(refusal.value) == "there is no key 'table 4'; the only key is 'table 3'"
 
 
 def test_a_run_in_which_nothing_happened_is_refused() -> None:
@@ -464,9 +464,9 @@ def test_an_svg_needs_nothing_and_without_resvg_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(EXTRAS, "png", ("pillow", "no_such_painter"))  # type: ignore[arg-type]
-    figure(SCENE).save(tmp_path / "story.svg")
+    Picture([SCENE]).save(tmp_path / "story.svg")
     with pytest.raises(EnvironmentProblem) as raised:
-        figure(SCENE).save(tmp_path / "story.png")
+        Picture([SCENE]).save(tmp_path / "story.png")
     assert str(raised.value) == (
         "a PNG or a GIF needs no_such_painter, which is not installed; run: "
         'pip install "beamlike[png]", or draw an SVG, which needs neither'

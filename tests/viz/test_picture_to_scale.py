@@ -12,9 +12,9 @@ import beamlike as bl
 from beamlike.combine_fns import Count, Sum
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms, show_instant
-from beamlike.palette.colours import DARK
+from beamlike.palette.colours import DARK, LIGHT
 from beamlike.testing import Results, compare, stream_by_clock
-from beamlike.viz.picture import Picture, figure, figure_of
+from beamlike.viz.picture import Picture, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
 from tests.support.drawn_pictures import AREAS, LABELS, DrawnPicture, frames_of, overlapping
@@ -31,7 +31,7 @@ class Drawn(DrawnPicture):
     def __init__(self, name: str, width: int = 1280, *, dark: bool = False) -> None:
         self.results = FIGURES[name]()
         self.scene = scene_of(self.results)
-        self.picture = figure(self.scene, width=width, dark=dark)
+        self.picture = Picture([self.scene], width=width, palette=DARK if dark else LIGHT)
         super().__init__(self.picture)
         (self.panel,), (self.frame,) = self.panels, frames_of(self.picture)
 
@@ -126,7 +126,7 @@ def test_dates_and_milliseconds_beside_the_picture_are_not_cut(
 ) -> None:
     arrivals = [(("team", 5), time, time) for time in times]
     results = stream_by_clock(arrivals).run(window=bl.FixedWindows(window), aggregate=Sum())
-    drawn = DrawnPicture(figure(scene_of(results), width=width))
+    drawn = DrawnPicture(Picture([scene_of(results)], width=width))
     assert [text for text in drawn.panels[0].texts("row") if label in text] != []
     assert drawn.cut == []
 

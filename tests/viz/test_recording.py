@@ -69,8 +69,18 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
 
     def tree(early: tuple[Any, ...], late: tuple[Any, ...], **root: Any) -> TriggerView:
         subs = (
-            TriggerView("AfterWatermark.early", "AfterProcessingTime(10s)", *early),
-            TriggerView("AfterWatermark.late", "AfterCount(2)", *late),
+            TriggerView(
+                "AfterWatermark.early",
+                "AfterProcessingTime(10s)",
+                *early,
+                reason="the clock has passed {time}",
+            ),
+            TriggerView(
+                "AfterWatermark.late",
+                "AfterCount(2)",
+                *late,
+                reason="at least 2 elements have come",
+            ),
         )
         return TriggerView("AfterWatermark", "AfterWatermark", subs=subs, **root)
 
@@ -517,7 +527,12 @@ def test_a_bundle_that_a_machine_was_given_needs_no_script_to_be_described() -> 
         MINUTE,
         closed=False,
         trigger=TriggerView(
-            "AfterCount(2)", "AfterCount(2)", False, False, "1 more element (1 of 2)"
+            "AfterCount(2)",
+            "AfterCount(2)",
+            False,
+            False,
+            "1 more element (1 of 2)",
+            reason="at least 2 elements have come",
         ),
         waiting=1,
         last_pane=None,

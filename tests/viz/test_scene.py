@@ -13,7 +13,7 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
 from beamlike.testing.streams.finished import FinishedTestStream
-from beamlike.viz.moments import keys_of
+from beamlike.viz.moments import KeyedMoments, moments_of
 from beamlike.viz.scene import Box, End, Fate, Life, Mark, RowLabel, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
@@ -428,5 +428,5 @@ def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_b
         ("[nan]", Fate.DROPPED),
         ("1", Fate.TAKEN),
     ]
-    assert len(keys_of(run)) == 1
+    assert len(KeyedMoments(moments_of(run)).keys) == 1
     assert "dropped, expired" in text_timeline(run)

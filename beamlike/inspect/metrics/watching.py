@@ -69,15 +69,15 @@ class MetricsListener:
 
     def started(self, query: str, run: str, name: str | None, clock: int) -> None:
         """A query has started, at this clock (epoch ms)."""
-        again = self._totals.started(query, run, name)
-        log_start(self._totals.name_of(query), query, again)
+        again = self._totals.started(query, run, name, clock)
+        log_start(self._totals.name_of(query, run), query, again)
         self._write()
 
     def progressed(self, progress: Progress) -> None:
         """A micro-batch is done. One that is known already counts once."""
         if not self._totals.progressed(progress):
             return
-        name = self._totals.name_of(progress.query)
+        name = self._totals.name_of(progress.query, progress.run)
         log_batch(name, progress)
         self._write()
         if self._lines is not None:
@@ -88,8 +88,8 @@ class MetricsListener:
 
     def ended(self, query: str, run: str, exception: str | None, clock: int) -> None:
         """A query has stopped, or failed with these words, at this clock (epoch ms)."""
-        self._totals.ended(query, run, exception is not None)
-        log_end(self._totals.name_of(query), query, exception)
+        self._totals.ended(query, run, exception, clock)
+        log_end(self._totals.name_of(query, run), query, exception)
         self._write()
 
     def _write(self) -> None:

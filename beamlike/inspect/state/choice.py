@@ -73,7 +73,7 @@ def choose(
         sort: ``oldest``: by start and end; ``largest``: by bytes; ``deadline``: by how far the
             watermark or the clock is from changing something. Equal ones by their keys.
     """
-    chosen = [state.stage(name) for name in stages] or list(state.stages)
+    chosen = state.named(stages)
 
     def in_chosen(hits_of: Callable[[SavedStage], Any]) -> Any:
         """For each window whether it is a hit in one of the chosen groupings."""

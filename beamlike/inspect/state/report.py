@@ -91,6 +91,10 @@ class SavedState:
         known_names = ", ".join(repr(stage.name) for stage in self.stages) or "none"
         raise StateError(f"there is no stage {name!r} in {self.path}; there are {known_names}")
 
+    def named(self, names: Sequence[str]) -> Sequence[SavedStage]:
+        """The groupings of these names; without any, all of them."""
+        return [self.stage(name) for name in names] or self.stages
+
     @cached_property
     def windows(self) -> pa.Table:
         """All windows of all groupings, see `beamlike.inspect.state`.

@@ -14,7 +14,7 @@ from beamlike.inspect.state.function_state import SavedFunction, Specs, saved_co
 from beamlike.inspect.state.keys import key_texts, row_sizes
 from beamlike.inspect.state.shard import KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints, later
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.userstate.running import GC_DELAY
 from beamlike.model.session_merging import ENDED
@@ -231,10 +231,10 @@ class SavedStage:
         lateness = self._allowed_lateness
         if lateness is None or withdrawn is None:
             return hold.cast(TIME)
-        expiry = _expiry(end, lateness)
+        expiry, until = _expiry(end, lateness), later(withdrawn, lateness, NEVER)
         fires = (withdrawn != NEVER) & ~_closed(rows) & (shard.clocks.watermark <= expiry)
         # A window that lives has not reached its expiry: a hold there holds nothing.
-        correction = pa.array(withdrawn + lateness, mask=~fires | (withdrawn + lateness >= expiry))
+        correction = pa.array(until, mask=~fires | (until >= expiry))
         return pc.min_element_wise(hold, correction).cast(TIME)
 
     @property
@@ -253,7 +253,7 @@ class SavedStage:
             return pa.nulls(len(end), TIME)
         retained = min(self._latest.about.get("retained", 0), _ALL_OF_TIME)
         expiry = _expiry(end, lateness)
-        forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
+        forgotten = later(expiry, retained, last)
         if self.specs is not None:
             due = self._due_of_functions(self._read[shard.group], expiry, lateness)
             return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
@@ -306,10 +306,7 @@ def times_in_ms(table: pa.Table) -> pa.Table:
 
 def _expiry(end: Ints, lateness: int) -> Ints:
     """The last watermark (ms) at which data is accepted for windows that end there."""
-    last = END_OF_GLOBAL_WINDOW
-    # The end of a window is at most a day from the end of time: cut before adding.
-    expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
-    return np.where(end > last, last, expiry)
+    return later(end - 1, lateness, END_OF_GLOBAL_WINDOW)
 
 
 def milliseconds(text: str) -> int | None:

@@ -97,6 +97,9 @@ class AfterTimeNode(TriggerNode):
             return "an element to count the time from"
         return f"the clock to pass {show_instant(state.value)}"
 
+    def reason(self) -> str:
+        return "the clock has passed {time}"
+
 
 class AfterCountNode(TriggerNode):
     """`AfterCount`: counts elements since its last restart; ``value`` is the count. Fires once."""
@@ -126,6 +129,9 @@ class AfterCountNode(TriggerNode):
         missing = self.count - came
         return f"{missing} more element{'s' * (missing != 1)} ({came} of {self.count})"
 
+    def reason(self) -> str:
+        return "an element came" if self.count == 1 else f"at least {self.count} elements have come"
+
 
 class ConstantNode(_ForgetfulNode):
     """`Never` and `Always`."""
@@ -136,3 +142,6 @@ class ConstantNode(_ForgetfulNode):
 
     def ready(self, state: TriggerState, now: Now) -> bool:
         return self.answer
+
+    def reason(self) -> str | None:
+        return "it fires whenever it is evaluated" if self.answer else None

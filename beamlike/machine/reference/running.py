@@ -67,8 +67,8 @@ class TriggerView:
             evaluated.
         waits_for: What has to happen before it gets ready, as ``1 more element (2 of 3)``.
         subs: The nodes below it, in order.
-        reason: What has happened once it is ready, see `CustomTrigger.reason`; None of triggers
-            that are known by their names.
+        reason: What has happened once it is ready, see `CustomTrigger.reason`; None if that is
+            the end of the window.
     """
 
     path: str
@@ -220,7 +220,7 @@ class TriggerNode(ABC):
         return None
 
     def reason(self) -> str | None:
-        """What has happened once it is ready, if its name does not say so."""
+        """What has happened once it is ready; None if that is the end of the window."""
         return None
 
     def _is_active(self, state: TriggerState, index: int) -> bool:

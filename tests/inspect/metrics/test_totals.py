@@ -58,7 +58,7 @@ def numbers(shown: str, *names: str) -> dict[str, float]:
 
 def test_a_batch_is_written_as_open_metrics() -> None:
     totals = Totals()
-    totals.started("the query", "the run", "sales")
+    totals.started("the query", "the run", "sales", 0)
     totals.progressed(reading(0))
     dropped = {"closed": 0, "failed": 0, "null_key": 0, "null_timestamp": 0, "bad_timestamp": 0}
     dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1, "rejected": 0}
@@ -135,11 +135,11 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
 
 def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     totals = Totals()
-    totals.started("the query", "first", "sales")
+    totals.started("the query", "first", "sales", 0)
     assert totals.progressed(reading(7, run="first"))
-    totals.ended("the query", "first", failed=True)
+    totals.ended("the query", "first", "it failed", 0)
     failed = written(totals)
-    totals.started("the query", "second", "sales")
+    totals.started("the query", "second", "sales", 0)
     assert not totals.progressed(reading(7, run="second"))
     assert totals.progressed(reading(8, run="second"))
     shown = written(totals)
@@ -148,13 +148,20 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     assert list(numbers(shown, *names).values()) == [0, 2, 20]
 
 
+def test_a_query_that_fails_before_anything_else_is_known_of_it_has_failed() -> None:
+    totals = Totals()
+    totals.ended("the query", "the run", "it failed", 0)
+    names = "beamlike_query_running", "beamlike_query_failed", "beamlike_batches_total"
+    assert list(numbers(written(totals), *names).values()) == [0, 1, 0]
+
+
 def test_metrics_go_on_after_an_earlier_checkpoint_was_put_back() -> None:
     totals = Totals()
-    totals.started("the query", "the run", "sales")
+    totals.started("the query", "the run", "sales", 0)
     for batch in range(10):
         totals.progressed(reading(batch))
 
-    totals.started("the query", "the next run", "sales")
+    totals.started("the query", "the next run", "sales", 0)
     counted = [
         totals.progressed(reading(batch, HOURS | {"windows_open": batch}, run="the next run"))
         for batch in (4, 4, 5, 6, 6)
@@ -187,11 +194,11 @@ def test_what_somebody_else_observes_is_not_counted() -> None:
 def test_queries_that_ended_first_are_forgotten_first_and_those_that_run_never() -> None:
     totals = Totals()
     ids = [f"query {number:03}" for number in range(QUERIES + 2)]
-    for query in ids:
-        totals.started(query, "run", None)
-    totals.ended(ids[5], "run", failed=False)
-    totals.ended(ids[3], "run", failed=False)
-    totals.ended(ids[4], "run", failed=False)
+    for query in ids[:-1]:
+        totals.started(query, "run", None, 0)
+    for clock, index in enumerate((5, 3, 4)):
+        totals.ended(ids[index], "run", None, clock)
+    totals.started(ids[-1], "run", None, 3)
     kept = {sample.labels["id"] for sample in totals.collect()[0].samples}
     assert set(ids) - kept == {ids[5], ids[3]}
 
