@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, PlainBundle
-from beamlike.machine.columnar.columns import LiftedArrivals
+from beamlike.machine.columnar.assign import LiftedArrivals
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
-from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part, lifted_arrivals_of
+from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part
 from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
@@ -120,11 +119,7 @@ class _ColumnarLifter:
         arrived = one_chunk(tables)  # those without carried windows lack the columns of these
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
-        bundle: ArrivingBundle
-        if is_lifted(arrived):
-            bundle = LiftedBundle(lifted_arrivals_of(plan, self._folds, arrived, keys.number))
-        else:
-            bundle = PlainBundle(arrivals_of(plan, self._folds, arrived, keys.number))
+        bundle = arrivals_of(plan, self._folds, arrived, keys.number)
         lifted, drops = self._lifting.lift(bundle, keys.count, watermark)
         bound = plan.resolution.earliest if watermark is None else watermark
         dropped = list(keyed_drops(plan, drops, arrived, bound))

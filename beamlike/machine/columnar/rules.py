@@ -63,7 +63,7 @@ class ColumnRules:
         self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
         self.needs_sizes = sessions is not None and sessions.needs_sizes
 
-    def unseen(self, keys: int, watermark: int, clock: int) -> State:
+    def start(self, keys: int, watermark: int, clock: int) -> State:
         """So many keys without elements so far."""
         return State(watermark, clock, np.full(keys, watermark, np.int64), self._new_windows(0))
 
@@ -131,6 +131,27 @@ class ColumnRules:
         new = starts_of_runs(owners, instants)
         return Lists(np.bincount(owners[new], minlength=len(pending)), instants[new])
 
+    def next_timers(self, state: State) -> tuple[Ints, Ints]:
+        """For each window, the event time and the processing time that have to be passed before
+        anything changes; `NEVER` if none will."""
+        table = state.table
+        event = self.expiry(table.end)
+        if self.retained_for:
+            event = np.where(event < state.watermark, self.forgotten(table.end), event)
+        event = np.where(table.end_timer_set, np.minimum(event, table.last), event)
+        timer = np.full(len(table), NEVER, np.int64)
+        if table.processing_timers is not None:
+            waits = table.processing_timers.lengths > 0
+            if waits.any():
+                timer[waits] = np.minimum.reduceat(
+                    table.processing_timers.items, table.processing_timers.first[waits]
+                )
+            return event, timer
+        for target in self.targets(table.trigger):
+            waits = (target != NOTHING) & (target >= state.clock)
+            timer = np.where(waits, np.minimum(timer, target), timer)
+        return event, timer
+
 
 def _check_durations(strategy: WindowingStrategy) -> None:
     """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers."""
@@ -152,25 +173,3 @@ def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
     yield trigger
     for sub in trigger.subs:
         yield from _walk(sub)
-
-
-def next_timers(rules: ColumnRules, state: State) -> tuple[Ints, Ints]:
-    """For each window, the event time and the processing time that have to be passed before
-    anything changes; `NEVER` if none will."""
-    table = state.table
-    event = rules.expiry(table.end)
-    if rules.retained_for:
-        event = np.where(event < state.watermark, rules.forgotten(table.end), event)
-    event = np.where(table.end_timer_set, np.minimum(event, table.last), event)
-    timer = np.full(len(table), NEVER, np.int64)
-    if table.processing_timers is not None:
-        waits = table.processing_timers.lengths > 0
-        if waits.any():
-            timer[waits] = np.minimum.reduceat(
-                table.processing_timers.items, table.processing_timers.first[waits]
-            )
-        return event, timer
-    for target in rules.targets(table.trigger):
-        waits = (target != NOTHING) & (target >= state.clock)
-        timer = np.where(waits, np.minimum(timer, target), timer)
-    return event, timer
