@@ -33,9 +33,9 @@ from beamlike.api.pipelines.scio.call import Call, combined, combined_globally
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
-    FailOnEmpty,
     FirstOf,
     distinct_within,
+    fail_on_empty,
 )
 from beamlike.api.pipelines.scio.sampling import bernoulli_sample, bernoulli_sample_by_key
 from beamlike.api.pipelines.scio.table import Transform
@@ -238,11 +238,9 @@ def _combining(verb: str, by_key: bool) -> Transform:
             return _per_key(call, fn) if by_key else _with_default(call, fn)
         suffix = "_by_key" if by_key else ""
         instead = f"fold{suffix}(zero, op) or aggregate{suffix}(zero, seq_op, comb_op)"
-        present = FailOnEmpty(call.name, instead, keyed=by_key)
+        present = fail_on_empty(call.name, instead, keyed=by_key)
         combine = combined if by_key else _without_default
-        return call.composed(
-            lambda elements: Call(combine(elements, fn), "Present").apply_dofn(present)
-        )
+        return call.composed(lambda elements: Call(combine(elements, fn), "Present").map(present))
 
     return transform
 
