@@ -102,6 +102,11 @@ class Node(ABC):
     sources: tuple["Edge", ...] = attrs.field(repr=False)
     resolution: Resolution = attrs.field(default=MILLISECONDS, kw_only=True, repr=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Of the nodes that say what of them travels.
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
 
 @attrs.frozen
 class Edge:
@@ -127,10 +132,6 @@ class ReadNode(Node):
         # What the driver reads from stays with it: workers are sent the elements.
         kept = {"label": self.label, "bounded": self.bounded, "resolution": self.resolution}
         return {**kept, "sources": (), "origin": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
 
 
 @attrs.frozen(eq=False)
@@ -250,10 +251,6 @@ class KnownSideInputNode(Node):
         # Workers call the function; what it would read is here.
         state = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
         return state | {"look": attrs.evolve(self.look, sources=())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
 
 
 @attrs.frozen(eq=False)
