@@ -17,7 +17,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import Lifecycle, StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
-from beamlike.safe_text import USER_RAISED, safe_repr
+from beamlike.safe_text import USER_RAISED
 
 MAIN: Final = ""
 """The tag of the output that has no other name."""
@@ -81,10 +81,6 @@ class Do(Lifecycle):
                 yield from self.process(element)
             except USER_RAISED as cause:
                 raise RaisedFor(element) from cause
-
-    def describe(self, element: Windowed) -> str:
-        """An element as its owner knows it, for the message when `process` fails."""
-        return safe_repr(element.value)
 
 
 @attrs.frozen(eq=False)
