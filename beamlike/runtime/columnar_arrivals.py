@@ -15,8 +15,9 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError, UserFunctionError, WindowError
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints
 from beamlike.machine.columnar.assign import Arrivals, ArrivingBundle, LiftedArrivals
-from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
-from beamlike.machine.columnar.folds.base import one_chunk
+from beamlike.machine.columnar.folds.base import Fold, Values, one_chunk
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.model.rescaled import Wrapped
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

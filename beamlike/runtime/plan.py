@@ -10,7 +10,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.machine.clocks import Clocks
-from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.columnar.folds.base import from_objects
 from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping

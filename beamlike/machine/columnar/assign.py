@@ -21,7 +21,7 @@ from beamlike.machine.columnar.arrays import (
     take,
     within,
 )
-from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Fold, Values
+from beamlike.machine.columnar.folds.base import Accumulators, ElementsByWindow, Fold, Values
 from beamlike.model.calendar import (
     CalendarDays,
     CalendarMonths,

@@ -22,7 +22,8 @@ from beamlike.machine.columnar.arrays import (
     WindowRows,
     nothing,
 )
-from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.corrected import shown
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing

@@ -8,7 +8,7 @@ from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.columnar.assign import ArrivingBundle, Incoming, LiftedArrivals
 from beamlike.machine.columnar.columns import Drops
-from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.folds.base import Fold
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.liftable import check_liftable

@@ -22,7 +22,8 @@ from beamlike.machine.columnar.arrays import (
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import NO_PANE, State, Table, UnretractedPanes
 from beamlike.machine.columnar.composites import columns_of_trigger
-from beamlike.machine.columnar.folds import Fold, shown
+from beamlike.machine.columnar.folds.base import Fold
+from beamlike.machine.columnar.folds.corrected import shown
 from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.model.options import AccumulationMode

@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists, PickedRows
 from beamlike.machine.columnar.columns import NO_PANE, TIMINGS, State, Table, UnretractedPanes
-from beamlike.machine.columnar.folds import Values, values_array
 from beamlike.machine.columnar.folds.base import (
+    Values,
     array_of,
     list_array,
     number_values,
     numbers_of,
     one_chunk,
     present_in,
+    values_array,
 )
 from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
 from beamlike.machine.columnar.step import ColumnarGrouping

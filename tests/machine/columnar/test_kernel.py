@@ -11,7 +11,8 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.columnar.assign import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Fold, fold_of
+from beamlike.machine.columnar.folds.base import Fold
+from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted, Pane
 from beamlike.model import triggers

@@ -20,7 +20,9 @@ from beamlike.machine.columnar.columns import (
     drops_of,
     panes_of,
 )
-from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
+from beamlike.machine.columnar.folds.base import Fold, Values
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
