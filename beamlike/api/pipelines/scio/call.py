@@ -186,6 +186,12 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
     return Call(collection, "Combine").apply(combine if has_default else combine.without_defaults())
 
 
+def composite(build: Callable[..., Any]) -> Callable[..., Any]:
+    """What a verb does that is made of others: ``build`` says of which, for a collection and the
+    arguments of the verb."""
+    return lambda call, *arguments: call.composed(lambda elements: build(elements, *arguments))
+
+
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "map": lambda fn: lambda element, *sides: (fn(element, *sides),),
     "flat_map": lambda fn: fn,
