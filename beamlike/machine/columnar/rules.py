@@ -1,6 +1,6 @@
 """The rules of one grouping, as all parts of a step need them, and the timers that follow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from beamlike.machine.columnar.columns import NO_PANE, State, Table, Unretracted
 from beamlike.machine.columnar.composites import columns_of_trigger
 from beamlike.machine.columnar.folds.base import Fold
 from beamlike.machine.columnar.folds.corrected import shown
-from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
+from beamlike.machine.columnar.leaves import ColumnsNow, Nodes
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
@@ -113,7 +113,7 @@ class ColumnRules:
         """The processing times that triggers wait for, a column for each node that does."""
         return [
             nodes.value
-            for nodes, node in zip(trigger.walk(), _walk(self.trigger), strict=True)
+            for nodes, node in zip(trigger.walk(), self.trigger.walk(), strict=True)
             if nodes.value is not None and node.is_timed
         ]
 
@@ -168,9 +168,3 @@ def _check_durations(strategy: WindowingStrategy) -> None:
                 f"{strategy.resolution.show_duration(duration)} of {whose} are more than 64 bits "
                 "can add up"
             )
-
-
-def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
-    yield trigger
-    for sub in trigger.subs:
-        yield from _walk(sub)
