@@ -22,15 +22,10 @@ from beamlike.machine.columnar.arrays import (
     within,
 )
 from beamlike.machine.columnar.folds.base import Accumulators, ElementsByWindow, Fold, Values
-from beamlike.model.calendar import (
-    CalendarDays,
-    CalendarMonths,
-    CalendarWeeks,
-    CalendarWindows,
-    CalendarYears,
-)
+from beamlike.model.calendar import CalendarWindows
 from beamlike.model.resolution import Resolution
 from beamlike.model.sessions import Sessions
+from beamlike.model.texts import WINDOW_FNS
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOWS
 
@@ -50,10 +45,10 @@ def check_assignable(window_fn: WindowFn) -> None:
     Raises:
         UnsupportedError: It is a user's own, or its gap is.
     """
-    # A subclass may do something else.
-    if type(window_fn) not in _OWN:
+    known = tuple(WINDOW_FNS.values())
+    if type(window_fn) not in known:
         # One that is made from beamlike's is shown like it.
-        made_from = isinstance(window_fn, tuple(_OWN))
+        made_from = isinstance(window_fn, known)
         whose = f"yours, {type(window_fn).__name__}," if made_from else "yours"
         raise UnsupportedError(f"{window_fn} calls a function of {whose} for one element at a time")
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
@@ -61,14 +56,6 @@ def check_assignable(window_fn: WindowFn) -> None:
             f"the gap of {window_fn} is a function of yours, which is called for one element "
             "at a time"
         )
-
-
-_OWN = frozenset(
-    (
-        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
-        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
-    )
-)
 
 
 def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -> AssignedRows:
