@@ -49,9 +49,6 @@ class Param:
         shown: What a function sees of it; None: what the core has.
     """
 
-    is_asked_for: ClassVar[bool] = True
-    """It is no default, but says what is asked for."""
-
     name: str
     shown: Callable[[Any], Any] | None = None
 
