@@ -6,8 +6,8 @@ event time), `windowfns` (which windows an element belongs to), `session_merging
 (those that merge), `calendar` (days, weeks, months and years in a time zone). Panes: `trigger_base`
 (what every trigger is), `delays` (how times move), `triggers` (when a window's content comes out),
 `trigger_context`, `custom_trigger` (triggers of one's own), `interval_triggers`, `extra_triggers`
-(those that Beam does not have), `texts` (both read back), `rescaled` and
-`rescaled_functions` (what users wrote for milliseconds, where a query counts finer), `panes` (what
+(those that Beam does not have), `texts` (both read back), `rescaled`
+(what users wrote for milliseconds, where a query counts finer), `panes` (what
 one firing is called), `combine` (how elements become a pane's value), `aggregates` (the same for
 the columns of a DataFrame). All of it together: `options` (choices among a few, numbers that count,
 arguments by name), `readable` (what ``help`` shows), `fingerprint` (what saved state belongs to),

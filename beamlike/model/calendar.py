@@ -56,14 +56,17 @@ class CalendarWindows(HasDurations, WindowFn):
         """As long as its units can be, and a day for clocks that are put back."""
         return self.resolution.from_ms((self.number * self._days + 1) * _DAY)
 
-    def _set(self, number: int, time_zone: str, start: date) -> None:
+    def __init__(
+        self, number: int = 1, time_zone: str = "UTC", start: DateLike | None = None
+    ) -> None:
+        first = _date(start)
         whole_number(number, 1, f"{type(self).__name__} number", WindowError)
         if not isinstance(time_zone, str):
             raise WindowError(
                 f'time_zone must be an IANA name such as "Europe/Warsaw", got {time_zone!r}'
             )
         _zone(time_zone)
-        self.__attrs_init__(number, time_zone, start)
+        self.__attrs_init__(number, time_zone, first)
 
     def _after(self, units: int) -> date:
         """The date that many units after the start date; before it, if negative."""
@@ -139,11 +142,6 @@ class CalendarDays(CalendarWindows):
 
     _days: ClassVar[int] = 1
 
-    def __init__(
-        self, number: int = 1, time_zone: str = "UTC", start: DateLike | None = None
-    ) -> None:
-        self._set(number, time_zone, _date(start))
-
 
 @attrs.frozen(init=False)
 class CalendarWeeks(CalendarWindows):
@@ -175,9 +173,7 @@ class CalendarWeeks(CalendarWindows):
         *,
         start_day_of_week: int | None = None,
     ) -> None:
-        if start_day_of_week is None:
-            first = _date(start)
-        else:
+        if start_day_of_week is not None:
             if start is not None:
                 raise WindowError(
                     "give CalendarWeeks either start or start_day_of_week, not both, because a "
@@ -188,8 +184,8 @@ class CalendarWeeks(CalendarWindows):
                     "CalendarWeeks start_day_of_week must be 1 (Monday) to 7 (Sunday), "
                     f"got {start_day_of_week!r}"
                 )
-            first = _FIRST_MONDAY + timedelta(days=start_day_of_week - 1)
-        self._set(number, time_zone, first)
+            start = _FIRST_MONDAY + timedelta(days=start_day_of_week - 1)
+        super().__init__(number, time_zone, start)
 
 
 @attrs.frozen(init=False)
@@ -224,7 +220,7 @@ class CalendarMonths(CalendarWindows):
         *,
         day_of_month: int | None = None,
     ) -> None:
-        self._set(number, time_zone, _on(_date(start), None, day_of_month))
+        super().__init__(number, time_zone, _on(start, None, day_of_month))
 
 
 @attrs.frozen(init=False)
@@ -260,7 +256,7 @@ class CalendarYears(CalendarWindows):
         month_of_year: int | None = None,
         day_of_month: int | None = None,
     ) -> None:
-        self._set(number, time_zone, _on(_date(start), month_of_year, day_of_month))
+        super().__init__(number, time_zone, _on(start, month_of_year, day_of_month))
 
 
 def _plus_months(start: date, months: int) -> date:
@@ -285,12 +281,12 @@ def _date(value: DateLike | None) -> date:
         ) from None
 
 
-def _on(start: date, month: int | None, day: int | None) -> date:
+def _on(start: DateLike | None, month: int | None, day: int | None) -> DateLike | None:
     """The start date with another month or day, as far as they are given."""
     if month is None and day is None:
         return start
-    month = start.month if month is None else month
-    return _date((start.year, month, start.day if day is None else day))
+    first = _date(start)
+    return first.year, first.month if month is None else month, first.day if day is None else day
 
 
 @lru_cache(maxsize=64)

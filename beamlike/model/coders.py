@@ -194,9 +194,6 @@ class Coders:
         # Derived values stay behind, and classes that no other process has.
         return {"by_type": self.by_type, "fallback": self.fallback, "local_classes": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
 
 def type_name(cls: type) -> str:
     """The name of a class, with its module."""

@@ -6,7 +6,7 @@ the list that it was given must not take them from all of these.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -36,8 +36,8 @@ def own_copy(value: Value) -> Value:
     (5, [3, 5])
     """
     try:
-        copy: Value = _copied(value)
-        return copy
+        copied: Value = _copied(value)
+        return copied
     except RecursionError:
         return deepcopy(value)  # one that holds itself
 
@@ -72,6 +72,15 @@ def own_copies(values: Sequence[Any]) -> list[Any]:
     if types == {tuple} and _UNCHANGEABLE.issuperset(map(type, chain.from_iterable(values))):
         return [*values]
     return [*map(own_copy, values)]
+
+
+def with_fields(frozen: Value, **fields: Any) -> Value:
+    """A copy of a frozen value with other values in some fields. Nothing is checked or converted,
+    and what is cached in the value is copied with it."""
+    changed = copy(frozen)
+    for name, value in fields.items():
+        object.__setattr__(changed, name, value)
+    return changed
 
 
 def is_of_user(function: object) -> bool:

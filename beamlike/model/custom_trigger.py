@@ -5,7 +5,6 @@ window goes in, what it keeps from then on comes out. `check_trigger` of `beamli
 its laws. The triggers of `beamlike.model.extra_triggers` are written against this contract alone.
 """
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 
@@ -13,7 +12,7 @@ import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model import triggers as built_in
-from beamlike.model.copies import own_copy
+from beamlike.model.copies import own_copy, with_fields
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.resolution import Resolution
 from beamlike.model.time import MAX_TIMESTAMP
@@ -112,9 +111,7 @@ class CustomTrigger(Trigger, Generic[State]):
     def in_resolution(self, resolution: Resolution) -> Trigger:
         if self.arguments:
             return self
-        asked = copy.copy(self)
-        object.__setattr__(asked, "_per_ms", resolution.per_ms)
-        return asked
+        return with_fields(self, _per_ms=resolution.per_ms)
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -323,6 +320,4 @@ def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
         return trigger
     if not isinstance(trigger, CustomTrigger):
         return trigger.with_children(lambda child: reading(child, read))
-    over = copy.copy(trigger)
-    object.__setattr__(over, "_read", read)
-    return over
+    return with_fields(trigger, _read=read)

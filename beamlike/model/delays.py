@@ -6,6 +6,7 @@ from typing import ClassVar
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.copies import with_fields
 from beamlike.model.described import ArgumentKind, HasDurations
 from beamlike.model.readable import Readable
 from beamlike.model.resolution import MICROSECONDS, Span, finest
@@ -71,5 +72,4 @@ def transform_of(transform: Delay | AlignTo | DurationLike, argument: str) -> De
         return transform
     micros = duration_us(transform, argument)
     delay = Delay(Span(micros, MICROSECONDS))
-    object.__setattr__(delay, "without_unit", without_unit(delay=transform))
-    return delay
+    return with_fields(delay, without_unit=without_unit(delay=transform))

@@ -16,7 +16,7 @@ import attrs
 from beamlike.errors import TriggerError
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.resolution import MILLISECONDS, Resolution, finest, rescaled
-from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.time import duration_us, without_unit
 
 ArgumentKind = Literal["count", "number", "duration", "flag", "function", "value", "trigger"]
 
@@ -43,14 +43,20 @@ class HasDurations(HasArguments):
     without_unit: Mapping[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     """Its durations that were given as numbers, and are no whole number of seconds (ms)."""
 
-    def _describe(self, *rest: Any, **durations: DurationLike) -> None:
-        """Set all fields: these durations, in the finest unit that they need, then the rest."""
+    def _describe(self, *rest: Any, **durations: Any) -> None:
+        """Set all fields: these durations, in the finest unit that they need, then the rest.
+
+        None and functions among the durations stay as they are.
+        """
         owner = described_class(self).__name__
-        micros = [duration_us(value, f"{owner} {name}") for name, value in durations.items()]
-        unit = finest(*micros)
-        self.__attrs_init__(  # type: ignore[attr-defined]
-            *(length // unit.micros for length in micros), *rest
-        )
+        micros = {
+            name: duration_us(value, f"{owner} {name}")
+            for name, value in durations.items()
+            if not (value is None or callable(value))
+        }
+        unit = finest(*micros.values())
+        ticks = {name: length // unit.micros for name, length in micros.items()}
+        self.__attrs_init__(*(durations | ticks).values(), *rest)  # type: ignore[attr-defined]
         self._count(unit, **durations)
 
     def _count(self, unit: Resolution, **durations: object) -> None:

@@ -17,7 +17,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import Lifecycle, StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
-from beamlike.safe_text import USER_RAISED, safe_repr
+from beamlike.safe_text import USER_RAISED
 
 MAIN: Final = ""
 """The tag of the output that has no other name."""
@@ -82,10 +82,6 @@ class Do(Lifecycle):
             except USER_RAISED as cause:
                 raise RaisedFor(element) from cause
 
-    def describe(self, element: Windowed) -> str:
-        """An element as its owner knows it, for the message when `process` fails."""
-        return safe_repr(element.value)
-
 
 @attrs.frozen(eq=False)
 class Node(ABC):
@@ -101,6 +97,11 @@ class Node(ABC):
     label: str
     sources: tuple["Edge", ...] = attrs.field(repr=False)
     resolution: Resolution = attrs.field(default=MILLISECONDS, kw_only=True, repr=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Of the nodes that say what of them travels.
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
 
 
 @attrs.frozen
@@ -127,10 +128,6 @@ class ReadNode(Node):
         # What the driver reads from stays with it: workers are sent the elements.
         kept = {"label": self.label, "bounded": self.bounded, "resolution": self.resolution}
         return {**kept, "sources": (), "origin": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
 
 
 @attrs.frozen(eq=False)
@@ -250,10 +247,6 @@ class KnownSideInputNode(Node):
         # Workers call the function; what it would read is here.
         state = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
         return state | {"look": attrs.evolve(self.look, sources=())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
 
 
 @attrs.frozen(eq=False)

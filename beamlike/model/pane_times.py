@@ -5,9 +5,11 @@ time. Days of hourly panes are the days of their elements; sessions of them are 
 are windows that an hour does not lie in.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from beamlike.model.calendar import CalendarWindows
+from beamlike.model.graph import GroupNode, Node, ways_back
+from beamlike.model.options import TimestampCombiner
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
@@ -33,6 +35,26 @@ def loses_times(before: WindowFn, after: WindowFn) -> bool:
     if not isinstance(before, _CUT):
         return False
     return not all(_is_edge(before, edge) for edge in _edges(after))
+
+
+def stamped_with_ends(
+    node: Node, sets_times: Callable[[Node], bool] = lambda _node: False
+) -> list[GroupNode]:
+    """The groupings from which the elements at a node have the end of a window as their time.
+
+    Args:
+        node: The node.
+        sets_times: Which nodes give elements another time.
+    """
+
+    def is_end(before: Node) -> bool:
+        # The earliest or latest of times that are ends of windows is one, too.
+        ends = TimestampCombiner.END_OF_WINDOW
+        stamps = isinstance(before, GroupNode) and before.strategy.timestamp_combiner is ends
+        return stamps or sets_times(before)
+
+    ends = (before for before, _ in ways_back(node, is_end))
+    return list(dict.fromkeys(before for before in ends if isinstance(before, GroupNode)))
 
 
 _CUT = (FixedWindows, SlidingWindows, CalendarWindows)

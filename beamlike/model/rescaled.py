@@ -54,6 +54,8 @@ def resolution_needed(trigger: Trigger) -> Resolution:
 
 def coarse(window: Window, per_ms: int) -> Window:
     """The milliseconds of a window, at least one; windows of whole milliseconds are exact."""
+    if per_ms == 1:
+        return window
     if isinstance(window, GlobalWindow):
         return GLOBAL_WINDOWS[MILLISECONDS]
     start = window.start // per_ms

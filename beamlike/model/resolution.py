@@ -8,7 +8,6 @@ Source: Beam Java, whose ``Instant`` counts milliseconds; Spark, whose timestamp
 microseconds.
 """
 
-import copy
 from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
@@ -17,6 +16,7 @@ from typing import Final, Literal, Protocol, TypeVar
 import attrs
 
 from beamlike.errors import TimeError, WindowingError
+from beamlike.model.copies import with_fields
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     MAX_TIMESTAMP,
@@ -68,23 +68,16 @@ class Resolution(Enum):
         """The name of the unit, as users write it."""
         return self.name.lower()
 
-    def of_micros(self, micros: int, argument: str, value: object) -> int:
-        """A duration of so many microseconds, in ticks.
-
-        Raises:
-            TimeError: It is finer than a tick.
-        """
-        if micros % self.micros:
-            raise not_whole(argument, value)
-        return micros // self.micros
-
     def duration(self, value: DurationLike, argument: str) -> int:
         """Read a duration, in ticks.
 
         Raises:
             TimeError: As `beamlike.model.time.duration_us`; or it is finer than a tick.
         """
-        return self.of_micros(duration_us(value, argument), argument, value)
+        micros = duration_us(value, argument)
+        if micros % self.micros:
+            raise not_whole(argument, value)
+        return micros // self.micros
 
     def event_time(self, value: object, argument: str) -> int:
         """Read the event time of an element, in ticks, as `beamlike.model.time.event_time_us`. What
@@ -182,14 +175,12 @@ def rescaled(described: Described, resolution: Resolution, *durations: str) -> D
     before: Resolution = described.resolution  # type: ignore[attr-defined]
     if before is resolution:
         return described
-    after = copy.copy(described)
-    for name in durations:
-        ticks = getattr(described, name)
-        if isinstance(ticks, int):
-            owner = f"{type(described).__name__} {name}"
-            object.__setattr__(after, name, converted(ticks, before, resolution, owner))
-    object.__setattr__(after, "resolution", resolution)
-    return after
+    after = {
+        name: converted(ticks, before, resolution, f"{type(described).__name__} {name}")
+        for name in durations
+        if isinstance(ticks := getattr(described, name), int)
+    }
+    return with_fields(described, resolution=resolution, **after)
 
 
 def converted(ticks: int, before: Resolution, after: Resolution, argument: str) -> int:

@@ -16,7 +16,7 @@ from beamlike.model.copies import own_copy
 from beamlike.model.described import ArgumentKind, HasDurations
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
-from beamlike.model.resolution import MICROSECONDS, Resolution, converted, finest
+from beamlike.model.resolution import MICROSECONDS, converted
 from beamlike.model.session_merging import ENDED, merge_overlapping
 from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at
@@ -122,31 +122,55 @@ class Sessions(HasDurations, MergingWindowFn):
         merge_touching: bool = False,
         ends_with: Any = None,
     ) -> None:
-        gap_us = None if callable(gap) else duration_us(gap, "Sessions gap")
-        longest_us = (
-            None if max_duration is None else duration_us(max_duration, "Sessions max_duration")
-        )
-        if gap_us == 0:
+        self._describe(max_elements, merge_touching, ends_with, gap=gap, max_duration=max_duration)
+        if self.gap == 0:
             raise WindowError(
                 'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
             )
-        if longest_us is not None:
-            _check_longest(longest_us, gap_us)
+        self._check_longest()
         if max_elements is not None:
             whole_number(max_elements, 1, "Sessions max_elements", WindowError)
         if not isinstance(merge_touching, bool):
             raise WindowError(
                 f"Sessions merge_touching must be True or False, got {merge_touching!r}"
             )
-        unit = finest(gap_us or 0, longest_us or 0)
         if ends_with is not None:
-            _check_end(gap_us, ends_with, unit)
-        self.__attrs_init__(
-            gap if callable(gap) else (gap_us or 0) // unit.micros,
-            None if longest_us is None else longest_us // unit.micros,
-            *(max_elements, merge_touching, ends_with),
-        )
-        self._count(unit, gap=gap, max_duration=max_duration)
+            self._check_end()
+
+    def _check_longest(self) -> None:
+        gap, longest, show = self.gap, self.max_duration, self.resolution.show_duration
+        if isinstance(gap, int) and longest is not None and longest < gap:
+            raise WindowError(
+                "Sessions max_duration must not be shorter than the gap, because one element alone "
+                f"makes a session that long; got max_duration={show(longest)} and "
+                f"a gap of {show(gap)}; give a longer max_duration or a shorter gap"
+            )
+        if longest == 0:
+            raise WindowError(
+                "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
+                "without a bound"
+            )
+
+    def _check_end(self) -> None:
+        try:
+            hash(self.ends_with)
+        except TypeError:
+            raise WindowError(
+                "Sessions ends_with must be a value that does not change, such as a text, or a "
+                f"function of a value, got {self.ends_with!r}"
+            ) from None
+        if not isinstance(self.gap, int):
+            raise WindowError(
+                "Sessions ends_with needs one gap for all elements, because a session ends where "
+                "its last element stands, and with a function for the gap that is not known; give "
+                'a gap such as "10 minutes"'
+            )
+        if self.gap == 1:
+            tick = f"{1 if self.resolution.per_ms == 1 else '0.001'} ms"
+            raise WindowError(
+                f"Sessions ends_with needs a gap of more than {tick}, which is how long the window "
+                'of an end event is; give a gap such as "10 minutes"'
+            )
 
     @property
     def longest_own_window(self) -> int | None:
@@ -244,40 +268,4 @@ class Sessions(HasDurations, MergingWindowFn):
             and self.max_elements == other.max_elements
             and self.merge_touching == other.merge_touching
             and self.ends_with == other.ends_with
-        )
-
-
-def _check_longest(longest_us: int, gap_us: int | None) -> None:
-    if gap_us is not None and longest_us < gap_us:
-        show = MICROSECONDS.show_duration
-        raise WindowError(
-            "Sessions max_duration must not be shorter than the gap, because one element alone "
-            f"makes a session that long; got max_duration={show(longest_us)} and "
-            f"a gap of {show(gap_us)}; give a longer max_duration or a shorter gap"
-        )
-    if longest_us == 0:
-        raise WindowError(
-            "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
-            "without a bound"
-        )
-
-
-def _check_end(gap_us: int | None, ends_with: Any, unit: Resolution) -> None:
-    try:
-        hash(ends_with)
-    except TypeError:
-        raise WindowError(
-            "Sessions ends_with must be a value that does not change, such as a text, or a "
-            f"function of a value, got {ends_with!r}"
-        ) from None
-    if gap_us is None:
-        raise WindowError(
-            "Sessions ends_with needs one gap for all elements, because a session ends where its "
-            "last element stands, and with a function for the gap that is not known; give a gap "
-            'such as "10 minutes"'
-        )
-    if gap_us == unit.micros:
-        raise WindowError(
-            f"Sessions ends_with needs a gap of more than {1 if unit.per_ms == 1 else '0.001'} ms, "
-            'which is how long the window of an end event is; give a gap such as "10 minutes"'
         )

@@ -139,10 +139,9 @@ class StatefulFn(Lifecycle, ABC):
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
 
-    def in_resolution(self, resolution: Resolution) -> "StatefulFn | None":
-        """The function as a query calls it that counts so; None: it knows milliseconds alone, and
-        is called with those in which instants lie."""
-        return None
+    def in_resolution(self, resolution: Resolution) -> "StatefulFn":
+        """The function as a query calls it that counts so; by default the function itself."""
+        return self
 
     @abstractmethod
     def key_of(self, value: Any) -> Any:

@@ -10,8 +10,14 @@ from datetime import date
 from typing import Any, Final
 
 from beamlike.errors import TriggerError, WindowError
-from beamlike.model import calendar
 from beamlike.model import triggers as spec
+from beamlike.model.calendar import (
+    CalendarDays,
+    CalendarMonths,
+    CalendarWeeks,
+    CalendarWindows,
+    CalendarYears,
+)
 from beamlike.model.described import parts_of, read_arguments
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.sessions import Sessions
@@ -32,11 +38,11 @@ _TRIGGERS: Final = _by_name(
     *EXTRA_TRIGGERS.values(),
 )
 _SEVERAL: Final = _by_name(spec.AfterEach, spec.AfterFirst, spec.AfterAll)
-_WINDOW_FNS: Final = _by_name(FixedWindows, SlidingWindows, Sessions, GlobalWindows)
-_CALENDARS: Final = _by_name(
-    *(calendar.CalendarDays, calendar.CalendarWeeks),
-    *(calendar.CalendarMonths, calendar.CalendarYears),
+WINDOW_FNS: Final = _by_name(
+    *(FixedWindows, SlidingWindows, Sessions, GlobalWindows),
+    *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
 )
+"""The window functions of beamlike's own, by their names. A subclass may do something else."""
 
 
 def trigger_of(text: str) -> Trigger:
@@ -115,11 +121,11 @@ def _transform(text: str) -> spec.Delay | spec.AlignTo:
 def _window_fn(text: str) -> WindowFn:
     name, inside = _called(text)
     window_fn: WindowFn
-    if name in _CALENDARS and (parts := _CALENDAR.fullmatch(inside)):
+    cls = WINDOW_FNS.get(name)
+    if cls and issubclass(cls, CalendarWindows) and (parts := _CALENDAR.fullmatch(inside)):
         start = date.fromisoformat(parts[3])
-        window_fn = _CALENDARS[name](int(parts[1]), time_zone=parts[2], start=start)
+        window_fn = cls(int(parts[1]), time_zone=parts[2], start=start)
         return window_fn
-    cls = _WINDOW_FNS.get(name)
     arguments = None if cls is None else read_arguments(cls, inside)
     if cls is None or arguments is None:
         raise ValueError(text)

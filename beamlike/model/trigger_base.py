@@ -3,10 +3,10 @@
 Source: Beam Java, ``Trigger``; Beam Python ``TriggerFn``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Self
 
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.described import HasArguments
@@ -14,6 +14,20 @@ from beamlike.model.readable import Readable
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import Window
+
+
+class Tree:
+    """A part of a trigger in whatever form: a node with nodes of its sort below it."""
+
+    __slots__ = ()
+
+    subs: Sequence[Any]
+
+    def walk(self) -> Iterator[Self]:
+        """This node and all below it, parents first."""
+        yield self
+        for sub in self.subs:
+            yield from sub.walk()
 
 
 class Trigger(HasArguments, metaclass=Readable):

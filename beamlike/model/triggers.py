@@ -8,13 +8,13 @@ are in `beamlike.model.extra_triggers`.
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.copies import with_fields
 from beamlike.model.delays import AlignTo, Delay, transform_of
 from beamlike.model.described import NO_ARGUMENTS, ArgumentKind
 from beamlike.model.options import whole_number
@@ -158,11 +158,8 @@ class AfterProcessingTime(OnceTrigger):
         object.__setattr__(self, "resolution", unit)
 
     def in_resolution(self, resolution: Resolution) -> "AfterProcessingTime":
-        changed = copy.copy(self)
         moves = tuple(move.in_resolution(resolution) for move in self.transforms)
-        object.__setattr__(changed, "transforms", moves)
-        object.__setattr__(changed, "resolution", resolution)
-        return changed
+        return with_fields(self, transforms=moves, resolution=resolution)
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""

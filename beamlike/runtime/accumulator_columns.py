@@ -18,7 +18,7 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.errors import CombineError
-from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.columnar.folds.base import from_objects
 from beamlike.machine.equality import is_same
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn, Stamped

@@ -13,7 +13,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError
-from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.columnar.folds.base import from_objects
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.base import Around
 from beamlike.runtime.accumulator_columns import AccumulatorColumns, converted

@@ -17,13 +17,11 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, FirstRows, Merges, Panes, State
-from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.columnar_arrivals import (
     arrivals_of,
     fold_of_part,
-    lifted_arrivals_of,
     strategy_for_columns,
 )
 from beamlike.runtime.failing import Failing
@@ -188,7 +186,7 @@ class ColumnShard(ShardInPasses):
         self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
         saved_state = self._saved_state(rows, index)
-        deadlines = next_timers(self.machine.rules, saved_state)
+        deadlines = self.machine.next_timers(saved_state)
         active, keys = self._active(rows, deadlines, arrived, to)
         before = self._load(rows, saved_state, active, keys)
         after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
@@ -200,7 +198,7 @@ class ColumnShard(ShardInPasses):
         saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
         self._note_inactive(index, rows, saved_state, deadlines, active)
         holds = self._holds(after, withdrawn_at(after.table))
-        deadlines = next_timers(self.machine.rules, after)
+        deadlines = self.machine.next_timers(after)
         note_deadlines(index, bucket[after.table.key], *deadlines, holds)
         phases, emitted = [phase for phase, _ in panes], [pane for _, pane in panes]
         passed = Pass(emitted, phases, drops, merges, keys, arrived, judged_at)
@@ -238,14 +236,14 @@ class ColumnShard(ShardInPasses):
             state: Of some keys.
             withdrawn: See `withdrawn_at`.
         """
-        table, rules = state.table, self.machine.rules
+        table = state.table
         # A hold cannot be behind the key's output watermark.
         hold = np.maximum(table.hold, state.output_watermark[table.key])
         hold = np.where(table.hold == NOTHING, NEVER, hold)
         if withdrawn is None:
             return hold
         fires = (withdrawn != NEVER) & ~table.closed
-        fires &= state.watermark <= rules.expiry(table.end)
+        fires &= state.watermark <= self.machine.expiry(table.end)
         lateness = self.plan.strategy.allowed_lateness
         # Cut before they are added: the sum may be more than 64 bits hold.
         correction = np.minimum(withdrawn, NEVER - lateness) + lateness
@@ -310,20 +308,12 @@ class ColumnShard(ShardInPasses):
             panes += ((CLOCK, pane) for pane in out)
         if arrived is not None:
             number = number[: arrived.num_rows]
-            if "count" in arrived.column_names:
-                state, out, drops = machine.add_lifted(
-                    state, lifted_arrivals_of(self.plan, machine.folds, arrived, number)
-                )
-            else:
-                bundle = arrivals_of(self.plan, machine.folds, arrived, number)
-                state, out, drops = machine.add(state, bundle)
+            bundle = arrivals_of(self.plan, machine.folds, arrived, number)
+            state, out, drops = machine.add(state, bundle)
             panes += ((ARRIVAL, pane) for pane in out)
             merges = state.merges
         # Also where no watermark moves: lateness may have been longer when a window was saved.
-        if (
-            to.watermark > state.watermark
-            or (next_timers(machine.rules, state)[0] < to.watermark).any()
-        ):
+        if to.watermark > state.watermark or (machine.next_timers(state)[0] < to.watermark).any():
             state, out = machine.advance_watermark(state, to.watermark)
             panes += ((WATERMARK, pane) for pane in out)
         return state, panes, drops, merges

@@ -14,13 +14,15 @@ import pyarrow as pa
 
 from beamlike.errors import UnsupportedError, UserFunctionError, WindowError
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints
-from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
-from beamlike.machine.columnar.folds.base import one_chunk
+from beamlike.machine.columnar.assign import Arrivals, ArrivingBundle, LiftedArrivals
+from beamlike.machine.columnar.folds.base import Fold, Values, one_chunk
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.model.rescaled import Wrapped
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.envelope import is_lifted
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import integers
 from beamlike.safe_text import USER_RAISED, safe_repr
@@ -161,14 +163,16 @@ def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:
     )
 
 
-def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -> Arrivals:
-    """Rows, see `beamlike.runtime.envelope`, for the columnar machine.
+def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -> ArrivingBundle:
+    """What arrives, see `beamlike.runtime.envelope`, for the columnar machine.
 
     Args:
         folds: Those of its parts.
-        table: The rows, in order of arrival.
+        table: Rows, or elements that were combined before, in order of arrival.
         key: The number of each row's key.
     """
+    if is_lifted(table):
+        return _lifted_arrivals_of(plan, folds, table, key)
     start = end = None
     if "start" in table.column_names:
         start, end = (integers(table.column(name)) for name in ("start", "end"))
@@ -179,16 +183,9 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
     return Arrivals(key, table.column("ts").to_numpy(), values, start, end, is_end)
 
 
-def lifted_arrivals_of(
+def _lifted_arrivals_of(
     plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints
 ) -> LiftedArrivals:
-    """Combined elements, see `beamlike.runtime.envelope`, for the columnar machine.
-
-    Args:
-        folds: Those of its parts.
-        table: The combined elements, in order of arrival.
-        key: The number of each row's key.
-    """
     start, end, timestamp, count, judged, merged = (
         table.column(name).to_numpy()
         for name in ("start", "end", "ts", "count", "judged", "merged")

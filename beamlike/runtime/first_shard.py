@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.columnar.columns import Arrivals, Drops
+from beamlike.machine.columnar.assign import Arrivals
+from beamlike.machine.columnar.columns import Drops
 from beamlike.machine.columnar.first import FirstOfKeys, KnownKeys
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.clock import Clock

@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, PlainBundle
-from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.folds.base import Fold
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
 from beamlike.machine.lifting import Lifting
-from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part, lifted_arrivals_of
+from beamlike.runtime.columnar_arrivals import arrivals_of, fold_of_part
 from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
@@ -82,11 +81,7 @@ class Lifter:
         plan = self._plan
         arrived = one_chunk(tables)  # those without carried windows lack the columns of these
         keys = number_keys(arrived.select([*plan.key_columns]).columns, arrived.num_rows)
-        bundle: ArrivingBundle
-        if is_lifted(arrived):
-            bundle = LiftedBundle(lifted_arrivals_of(plan, self._folds, arrived, keys.number))
-        else:
-            bundle = PlainBundle(arrivals_of(plan, self._folds, arrived, keys.number))
+        bundle = arrivals_of(plan, self._folds, arrived, keys.number)
         lifted, drops = lifting.lift(bundle, keys.count, watermark)
         bound = plan.resolution.earliest if watermark is None else watermark
         dropped = list(keyed_drops(plan, drops, arrived, bound))

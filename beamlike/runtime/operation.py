@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.columnar.folds.base import from_objects
 from beamlike.model.resolution import Resolution
 from beamlike.model.stateful import StatefulFn
 from beamlike.runtime.accumulator_columns import AccumulatorColumns

@@ -31,8 +31,7 @@ import pyarrow as pa
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Drops, FirstRows, Panes, drops_of, merges_of, panes_of
-from beamlike.machine.columnar.folds import values_array
-from beamlike.machine.columnar.folds.base import one_chunk
+from beamlike.machine.columnar.folds.base import one_chunk, values_array
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import IntervalWindow, Window, bounds

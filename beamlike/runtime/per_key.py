@@ -17,7 +17,6 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
-from beamlike.model.rescaled_functions import function_in
 from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
@@ -161,7 +160,7 @@ class PerKeyOperation(Operation):
         return attrs.evolve(
             self,
             strategy=self.strategy.in_resolution(resolution),
-            fn=function_in(self.fn, resolution),
+            fn=self.fn.in_resolution(resolution),
         )
 
     @property

@@ -15,7 +15,7 @@ from beamlike.errors import (
     UnsupportedError,
     WindowError,
 )
-from beamlike.machine.columnar.folds import FunctionRaised
+from beamlike.machine.columnar.folds.base import FunctionRaised
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
 from beamlike.runtime.clock import ShardInput

@@ -137,7 +137,7 @@ def test_a_query_that_starts_again_knows_that_there_was_no_value() -> None:
 
 
 def test_sums_of_an_earlier_version_go_on_as_the_numbers_that_they_were() -> None:
-    from beamlike.machine.columnar.folds import fold_of
+    from beamlike.machine.columnar.folds.choice import fold_of
     from beamlike.model.combine.sql import SqlSum
 
     for dtype, zero in ((pa.int64(), 0), (pa.float64(), 0.0), (pa.decimal128(38, 2), Decimal(0))):

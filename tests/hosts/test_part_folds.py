@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from beamlike.machine.columnar.arrays import put
-from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Objects
+from beamlike.machine.columnar.folds.base import Accumulators, ElementsByWindow
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
 from beamlike.model.combine.isolated import isolated
 from beamlike.runtime.accumulator_columns import PickledColumn, PlainColumn

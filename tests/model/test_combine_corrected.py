@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike import combine_fns
-from beamlike.machine.columnar.folds import ElementsByWindow, fold_of
+from beamlike.machine.columnar.folds.base import ElementsByWindow
+from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
 from beamlike.runtime.accumulator_columns import ExactColumns
 from beamlike.testing import check_combine_fn

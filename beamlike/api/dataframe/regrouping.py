@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from beamlike.api.dataframe.inputs import RETRACTION, Inputs
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.graph import GroupNode, Node, ways_back
-from beamlike.model.options import TimestampCombiner
-from beamlike.model.pane_times import loses_times
+from beamlike.model.graph import GroupNode
+from beamlike.model.pane_times import loses_times, stamped_with_ends
 from beamlike.model.repetition import repetition
 from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.strategy import WindowingStrategy
@@ -20,15 +19,9 @@ from beamlike.model.windowfns import WindowFn
 
 def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
     """Warn of panes that would be put into windows by the end of the window that they had."""
-
-    def stamps_ends(node: Node) -> bool:
-        # The earliest or latest of times that are ends of windows is one, too.
-        ends = TimestampCombiner.END_OF_WINDOW
-        return isinstance(node, GroupNode) and node.strategy.timestamp_combiner is ends
-
-    ways = (way for rows in inputs.rows for way in ways_back(rows.node, stamps_ends))
-    stamped, _ = next(ways, (None, None))
-    if not isinstance(stamped, GroupNode):
+    groupings = (before for rows in inputs.rows for before in stamped_with_ends(rows.node))
+    stamped = next(groupings, None)
+    if stamped is None:
         return
     windows = stamped.strategy.window_fn
     if not loses_times(windows, window_fn):

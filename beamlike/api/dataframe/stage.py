@@ -13,13 +13,7 @@ from beamlike.hosts.frames import StageInput
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.calendar import (
-    CalendarDays,
-    CalendarMonths,
-    CalendarWeeks,
-    CalendarWindows,
-    CalendarYears,
-)
+from beamlike.model.calendar import CalendarWindows
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.custom_trigger import reading as reading_trigger
 from beamlike.model.graph import GroupNode, StatefulNode
@@ -28,23 +22,15 @@ from beamlike.model.report import report
 from beamlike.model.rescaled import reading, window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.texts import WINDOW_FNS
 from beamlike.model.triggers import Trigger
 from beamlike.model.warn import warn_user
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
     from beamlike.runtime.frame_columns import Input
     from beamlike.runtime.plan import PlanOptions
-
-_BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
-_BY_TIME = frozenset(
-    (
-        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
-        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
-    )
-)
-"""Those that look at the time only, unless the gap is a function or an event ends sessions."""
 
 
 # -- names -----------------------------------------------------------------------------------
@@ -276,7 +262,7 @@ def _reads_values(node: Trigger) -> bool:
 
 def _is_by_time(window_fn: WindowFn) -> bool:
     """Whether windows follow from times alone. A subclass may look at values."""
-    if type(window_fn) not in _BY_TIME:
+    if type(window_fn) not in WINDOW_FNS.values():
         return False
     return not isinstance(window_fn, Sessions) or (
         not callable(window_fn.gap) and window_fn.ends_with is None
@@ -315,6 +301,6 @@ def given_columns(window_fn: WindowFn, places: tuple[int, ...]) -> WindowFn:
             f"{window_fn} asks each element for its gap, and a row is no single value that could "
             'be asked; name the column that the gap depends on: window_input="page"'
         )
-    if isinstance(window_fn, (*_BUILT_IN, Sessions)):
+    if isinstance(window_fn, (*WINDOW_FNS.values(), CalendarWindows)):
         return window_fn  # these look at the time only: no need for a step in between
     return reading(window_fn, no_value)

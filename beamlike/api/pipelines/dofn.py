@@ -49,9 +49,6 @@ class Param:
         shown: What a function sees of it; None: what the core has.
     """
 
-    is_asked_for: ClassVar[bool] = True
-    """It is no default, but says what is asked for."""
-
     name: str
     shown: Callable[[Any], Any] | None = None
 
@@ -352,16 +349,15 @@ class DoFn(WithTypeHints, Generic[In, T]):
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
 
 
-class FlatMapFn(DoFn[Any, Any]):
-    """A plain function as a `DoFn`; subclasses say what its answer means."""
+class PlainFn(DoFn[Any, Any]):
+    """A plain function as a `DoFn`, and what its answer means."""
 
-    means = Plain.LISTED
     opens_texts = True
     # As in Beam Python: what a function moves behind the watermark is late.
     allowed_timestamp_skew = None
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        self.fn = fn
+    def __init__(self, fn: Callable[..., Any], means: Plain = Plain.LISTED) -> None:
+        self.fn, self.means = fn, means
 
     def default_label(self) -> str:
         return function_label(self.fn)
@@ -371,20 +367,3 @@ class FlatMapFn(DoFn[Any, Any]):
 
     def plain(self) -> Plain:
         return self.means
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
-        return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
-
-
-class MapFn(FlatMapFn):
-    means = Plain.MADE
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        return (self.fn(element, *args, **kwargs),)
-
-
-class FilterFn(FlatMapFn):
-    means = Plain.KEPT
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        return (element,) if self.fn(element, *args, **kwargs) else ()

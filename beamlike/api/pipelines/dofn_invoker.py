@@ -215,7 +215,7 @@ class DoFnInvoker(Do):
         """What the function answers for each element, when it is asked for."""
         call, (args, kwargs) = self.fn.called(), self.arguments
         if self.instead is not None:
-            call = partial(_handled, self.fn.process, self.instead)
+            call = partial(_handled, call, self.fn.plain(), self.instead)
         asked = {name: _column(param, bundle) for name, param in self.asked.items()}
         elements = [bundle.values] if self.takes_element else []
         by_name = {**{name: repeat(argument) for name, argument in kwargs.items()}, **asked}
@@ -339,13 +339,21 @@ def _column(param: Param, bundle: Bundle) -> Iterable[Any]:
     return column if param.shown is None else map(param.shown, column)
 
 
-def _handled(process: Callable[..., Any], instead: Instead, *args: Any, **kwargs: Any) -> Any:
-    """What a function lists for an element, or what comes out in place of all that."""
+def _handled(
+    call: Callable[..., Any], means: Plain, instead: Instead, *args: Any, **kwargs: Any
+) -> list[Any]:
+    """What an element becomes by a function, or what comes out in place of all that."""
+    element = args[0] if args else next(iter(kwargs.values()), None)
     try:
-        answer = process(*args, **kwargs)
-        return () if answer is None else list(answer)
+        answer = call(*args, **kwargs)
+        match means:
+            case Plain.MADE:
+                return [answer]
+            case Plain.KEPT:
+                return [element] if answer else []
+            case Plain.LISTED:
+                return [] if answer is None else list(answer)
     except USER_RAISED as error:
-        element = args[0] if args else next(iter(kwargs.values()), None)
         output = instead(element, error)
         if output is None:
             raise

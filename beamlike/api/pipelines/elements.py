@@ -4,15 +4,14 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``; Beam Java ``Wit
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, cast, overload
 
 from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.dofn import (
     DoFn,
-    FilterFn,
-    FlatMapFn,
     Located,
-    MapFn,
+    Plain,
+    PlainFn,
     Timestamped,
     TimestampedValue,
 )
@@ -105,12 +104,13 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
 class _FunctionParDo(ParDo[In, T]):
     """A transform of a plain function."""
 
-    dofn_class: type[FlatMapFn]
+    means: ClassVar[Plain]
+    """What the answer of the function means."""
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         if not callable(fn):
             raise PipelineTypeError(f"{type(self).__name__} needs a function, got {fn!r}")
-        super().__init__(self.dofn_class(fn), *args, **kwargs)
+        super().__init__(PlainFn(fn, self.means), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 
     def default_label(self) -> str:
@@ -119,9 +119,9 @@ class _FunctionParDo(ParDo[In, T]):
     def output_type(self, pcoll: Any) -> Any:
         if self._declared_output is not None:
             return self._declared_output
-        if self.dofn_class is FilterFn:
+        if self.means is Plain.KEPT:
             return declared_type(pcoll)
-        return answer_type(self.function, lists=self.dofn_class is FlatMapFn)
+        return answer_type(self.function, lists=self.means is Plain.LISTED)
 
 
 class _Misfit:
@@ -135,7 +135,7 @@ class _Misfit:
 class Map(_FunctionParDo[In, T]):
     """Each element becomes what a function makes of it."""
 
-    dofn_class = MapFn
+    means = Plain.MADE
 
     # Named functions first. Type checkers cannot say of a lambda under a label what it is given.
     @overload
@@ -158,7 +158,7 @@ class Map(_FunctionParDo[In, T]):
 class FlatMap(_FunctionParDo[In, T]):
     """Each element becomes what a function lists; without one, its own items."""
 
-    dofn_class = FlatMapFn
+    means = Plain.LISTED
 
     @overload
     def __init__(self: "FlatMap[Iterable[T], T]") -> None: ...
@@ -195,7 +195,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
 class Filter(_FunctionParDo[In, In], Generic[In]):
     """Elements for which a function is true."""
 
-    dofn_class = FilterFn
+    means = Plain.KEPT
 
     if TYPE_CHECKING:
         # Not `Applied`: what comes out are the elements of the collection that it is applied to,

@@ -15,9 +15,8 @@ from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.dofn_invoker import views_of
-from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.elements import Create, FlatMap, Map
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
@@ -176,31 +175,21 @@ class CombineValues(_Combining[R]):
     """
 
     def expand(self, pcoll: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
-        combining = _CombineList(self.fn if self.has_side_inputs else self.combine)
+        fn = self.fn if self.has_side_inputs else self.combine
         arguments, named = (self.args, self.kwargs) if self.has_side_inputs else ((), {})
-        return pcoll | "Combine" >> ParDo[Any, Any](combining, *arguments, **named)
 
+        def combined(
+            group: tuple[Any, Iterable[Any]],
+            *args: Any,
+            timestamp: int = DoFn.TimestampParam,
+            **kwargs: Any,
+        ) -> tuple[Any, Any]:
+            # Which arguments there are is known when a side input is.
+            combine, values = combine_fn(fn, "Combine", args, kwargs), list(group[1])
+            accumulator = combine.add(combine.create(), values, [timestamp] * len(values))
+            return group[0], combine.extract(combine.compact(accumulator))
 
-class _CombineList(DoFn[Any, Any]):
-    """Combines the values of pairs. Arguments are known when a side input is."""
-
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
-
-    def process(
-        self,
-        element: tuple[Any, Iterable[Any]],
-        *args: Any,
-        timestamp: int = DoFn.TimestampParam,
-        **kwargs: Any,
-    ) -> Iterable[tuple[Any, Any]]:
-        key, values = element
-        yield key, _combined(combine_fn(self.fn, "Combine", args, kwargs), list(values), timestamp)
-
-
-def _combined(fn: CombineFn, values: list[Any], timestamp: int) -> Any:
-    accumulator = fn.add(fn.create(), values, [timestamp] * len(values))
-    return fn.extract(fn.compact(accumulator))
+        return pcoll | "Combine" >> Map[Any, Any](combined, *arguments, **named)
 
 
 class CombineGlobally(_Combining[R], WithDefaults):
@@ -238,12 +227,14 @@ class CombineGlobally(_Combining[R], WithDefaults):
         combined = self.only_combined(pcoll)
         if not self.has_defaults:
             return combined
-        missing = (
-            pcoll.pipeline
-            | "DoOnce" >> Create([None])
-            | "InjectDefault"
-            >> ParDo(_IfEmpty(self.fn), AsPresence(combined), *self.args, **self.kwargs)
-        )
+        fn = self.fn
+
+        def default(_once: None, present: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
+            combine = combine_fn(fn, "CombineGlobally", args, kwargs)
+            return [] if present else [of_nothing(combine)]
+
+        if_empty = FlatMap[Any, Any](default, AsPresence(combined), *self.args, **self.kwargs)
+        missing = pcoll.pipeline | "DoOnce" >> Create([None]) | "InjectDefault" >> if_empty
         # Its element is there for the windows and the trigger of the others.
         node = FlattenNode(label, (combined.edge, missing.edge))
         return pcoll.pipeline.add(node, combined.windowing, combined.is_bounded)
@@ -254,14 +245,3 @@ class CombineGlobally(_Combining[R], WithDefaults):
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         return panes | "DropKey" >> Map(itemgetter(1))
-
-
-class _IfEmpty(DoFn[None, Any]):
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
-
-    def process(
-        self, element: None, present: list[Any], *args: Any, **kwargs: Any
-    ) -> Iterable[Any]:
-        if not present:
-            yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))

@@ -4,17 +4,8 @@ from types import CodeType
 from typing import Any, Final
 
 from beamlike.errors import UnwiseStrategyWarning
-from beamlike.model.graph import (
-    Edge,
-    FlattenNode,
-    GroupNode,
-    Node,
-    ParDoNode,
-    SideInputNode,
-    WindowNode,
-)
-from beamlike.model.options import TimestampCombiner
-from beamlike.model.pane_times import loses_times
+from beamlike.model.graph import Edge, Node, ParDoNode, StatefulParDoNode
+from beamlike.model.pane_times import loses_times, stamped_with_ends
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
@@ -27,7 +18,7 @@ def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:
 
     Functions in between that give elements a time of their own are seen, and nothing is said.
     """
-    for before in _stamped(edge.node):
+    for before in stamped_with_ends(edge.node, _sets_times):
         if loses_times(before.strategy.window_fn, window_fn):
             warn_user(
                 f"{label!r} puts panes into {window_fn} by their time, and {before.label!r} stamps "
@@ -38,32 +29,11 @@ def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:
             )
 
 
-def _stamped(node: Node) -> list[GroupNode]:
-    """The groupings that an element at this node has the end of a window from."""
-    groupings: dict[GroupNode, None] = {}
-    todo, seen = [node], set[Node]()
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        match node:
-            case GroupNode(strategy=strategy) if (
-                strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
-            ):
-                groupings[node] = None
-            case ParDoNode(do=do) if not _sets_times(getattr(do, "fn", None)):
-                todo.append(node.sources[0].node)
-            case GroupNode() | WindowNode() | SideInputNode():
-                # What an element sees in a side input does not change its time.
-                todo.append(node.sources[0].node)
-            case FlattenNode():
-                todo += [source.node for source in node.sources]
-    return list(groupings)
-
-
-def _sets_times(fn: Any) -> bool:
-    """Whether a function may give elements another time, as far as its code says."""
+def _sets_times(node: Node) -> bool:
+    """Whether a node may give elements another time, as far as the code of its function says."""
+    if not isinstance(node, ParDoNode):
+        return isinstance(node, StatefulParDoNode)
+    fn: Any = getattr(node.do, "fn", None)
     if fn is None:
         return True
     methods = [fn.called(), *(getattr(fn, name, None) for name in _METHODS)]

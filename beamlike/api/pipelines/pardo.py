@@ -12,7 +12,7 @@ import attrs
 from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.beams_own import OfBeamsSDK, without_beams_own
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.dofn import DoFn, FlatMapFn, TaggedOutput
+from beamlike.api.pipelines.dofn import DoFn, PlainFn, TaggedOutput
 from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, Instead, views_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.pvalues import DoOutputs
@@ -53,7 +53,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             if isinstance(fn, type) or not callable(fn):
                 call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
                 raise PipelineTypeError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
-            fn = FlatMapFn(fn)  # a function that lists what comes out, as in Beam
+            fn = PlainFn(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:

@@ -5,6 +5,7 @@ Source: Beam Python ``transforms.userstate``; Beam Java ``@OnWindowExpiration`` 
 """
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any, TypeVar
@@ -172,11 +173,9 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
         asked = [default for default in defaults if isinstance(default, Param)]
         ids = [(param.name, getattr(getattr(param, "spec", None), "name", None)) for param in asked]
         twice = sorted(
-            {
-                asked_for if name is None else f"{asked_for}({name})"
-                for asked_for, name in ids
-                if ids.count((asked_for, name)) > 1
-            }
+            asked_for if name is None else f"{asked_for}({name})"
+            for (asked_for, name), count in Counter(ids).items()
+            if count > 1
         )
         if twice:
             raise PipelineError(
@@ -204,8 +203,8 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
     """
     states, timers = get_dofn_specs(dofn)
     for spec_type, specs in (("StateSpecs", states), ("TimerSpecs", timers)):
-        names = [spec.name for spec in specs]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        counts = Counter(spec.name for spec in specs)
+        twice = sorted(name for name, count in counts.items() if count > 1)
         if twice:
             raise PipelineError(
                 f"DoFn {dofn!r} has multiple {spec_type} with the same name: {', '.join(twice)}. "

@@ -1,7 +1,9 @@
-"""A bundle's elements with their windows, for the built-in window functions, as columns."""
+"""What a bundle brings: elements with their windows, as columns.
+
+The window functions are those of beamlike.
+"""
 
 from functools import singledispatch
-from typing import Protocol
 
 import attrs
 import numpy as np
@@ -19,17 +21,11 @@ from beamlike.machine.columnar.arrays import (
     take,
     within,
 )
-from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Accumulators, ElementsByWindow, Fold
-from beamlike.model.calendar import (
-    CalendarDays,
-    CalendarMonths,
-    CalendarWeeks,
-    CalendarWindows,
-    CalendarYears,
-)
+from beamlike.machine.columnar.folds.base import Accumulators, ElementsByWindow, Fold, Values
+from beamlike.model.calendar import CalendarWindows
 from beamlike.model.resolution import Resolution
 from beamlike.model.sessions import Sessions
+from beamlike.model.texts import WINDOW_FNS
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOWS
 
@@ -49,10 +45,10 @@ def check_assignable(window_fn: WindowFn) -> None:
     Raises:
         UnsupportedError: It is a user's own, or its gap is.
     """
-    # A subclass may do something else.
-    if type(window_fn) not in _OWN:
+    known = tuple(WINDOW_FNS.values())
+    if type(window_fn) not in known:
         # One that is made from beamlike's is shown like it.
-        made_from = isinstance(window_fn, tuple(_OWN))
+        made_from = isinstance(window_fn, known)
         whose = f"yours, {type(window_fn).__name__}," if made_from else "yours"
         raise UnsupportedError(f"{window_fn} calls a function of {whose} for one element at a time")
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
@@ -60,14 +56,6 @@ def check_assignable(window_fn: WindowFn) -> None:
             f"the gap of {window_fn} is a function of yours, which is called for one element "
             "at a time"
         )
-
-
-_OWN = frozenset(
-    (
-        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
-        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
-    )
-)
 
 
 def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -> AssignedRows:
@@ -176,40 +164,37 @@ class Incoming(WindowRows):
     merged: Bools | None = None
 
 
-class ArrivingBundle(Protocol):
-    """What a bundle brings."""
-
-    def incoming(self, window_fn: WindowFn) -> Incoming: ...
-
-    def added(
-        self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
-    ) -> tuple[Accumulators, ...]:
-        """The accumulators of windows with the elements of these rows, which lie window by
-        window; ``first`` is where those of each begin."""
-        ...
-
-
 @attrs.frozen(eq=False)
-class PlainBundle:
-    """Elements one by one."""
+class Arrivals:
+    """Elements of one bundle for each key, in order of arrival.
 
-    arrivals: Arrivals
+    ``values`` has a column for each fold, None for one that needs none. ``start`` and ``end``
+    are those of the window that an element comes in, `NOTHING` for one that the window function
+    assigns to its windows; None if it assigns all of them. ``is_end`` says which elements end their
+    session, None if none can.
+    """
+
+    key: Ints
+    timestamps: Ints
+    values: tuple[Values | None, ...]
+    start: Ints | None = None
+    end: Ints | None = None
+    is_end: Bools | None = None
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        key, timestamps = self.arrivals.key, self.arrivals.timestamps
+        """The elements with their windows."""
         assigned = self._assigned(window_fn)
         row = assigned.row
-        return Incoming(key[row], assigned.start, assigned.end, row, timestamps[row])
+        return Incoming(self.key[row], assigned.start, assigned.end, row, self.timestamps[row])
 
     def _assigned(self, window_fn: WindowFn) -> AssignedRows:
-        timestamps, start, end = self.arrivals.timestamps, self.arrivals.start, self.arrivals.end
+        timestamps, start, end, is_end = self.timestamps, self.start, self.end, self.is_end
         if start is None or end is None:
-            return assign(window_fn, timestamps, self.arrivals.is_end)
+            return assign(window_fn, timestamps, is_end)
         comes_in_window = start != NOTHING
         if comes_in_window.all():
             return AssignedRows(np.arange(len(timestamps)), start, end)
         rows, unassigned = np.nonzero(comes_in_window)[0], np.nonzero(~comes_in_window)[0]
-        is_end = self.arrivals.is_end
         is_end = None if is_end is None else is_end[unassigned]
         assigned = assign(window_fn, timestamps[unassigned], is_end)
         rows_of_both = concat(
@@ -223,8 +208,10 @@ class PlainBundle:
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
-        counts, timestamps = lengths_of(first, len(row)), self.arrivals.timestamps[row]
-        values = (None if value is None else take(value, row) for value in self.arrivals.values)
+        """The accumulators of windows with the elements of these rows, which lie window by
+        window; ``first`` is where those of each begin."""
+        counts, timestamps = lengths_of(first, len(row)), self.timestamps[row]
+        values = (None if value is None else take(value, row) for value in self.values)
         return tuple(
             fold.add(before, ElementsByWindow(column, timestamps, first, counts))
             for fold, before, column in zip(folds, held, values, strict=True)
@@ -232,25 +219,34 @@ class PlainBundle:
 
 
 @attrs.frozen(eq=False)
-class LiftedBundle:
-    """Elements that were combined before they arrived."""
+class LiftedArrivals(WindowRows):
+    """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
 
-    lifted: LiftedArrivals
+    Each row stands for ``count`` elements of one window, the latest of them at ``timestamps``.
+    ``judged`` says which were judged for lateness where they were combined, and ``merged`` which
+    came in other windows, too. ``accumulators`` are those of each fold.
+    """
+
+    timestamps: Ints
+    count: Ints
+    judged: Bools
+    merged: Bools
+    accumulators: tuple[Accumulators, ...]
 
     def incoming(self, window_fn: WindowFn) -> Incoming:
-        lifted = self.lifted
-        row = np.arange(len(lifted), dtype=np.int64)
-        return Incoming(
-            *(lifted.key, lifted.start, lifted.end, row, lifted.timestamps),
-            count=lifted.count,
-            judged=lifted.judged,
-            merged=lifted.merged,
-        )
+        """The elements with their windows."""
+        windows, row = (self.key, self.start, self.end), np.arange(len(self), dtype=np.int64)
+        return Incoming(*windows, row, self.timestamps, self.count, self.judged, self.merged)
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
+        """As `Arrivals.added`."""
         return tuple(
             fold.grown(before, take(parts, row), first)
-            for fold, before, parts in zip(folds, held, self.lifted.accumulators, strict=True)
+            for fold, before, parts in zip(folds, held, self.accumulators, strict=True)
         )
+
+
+ArrivingBundle = Arrivals | LiftedArrivals
+"""Elements one by one, or all of them combined before."""

@@ -22,7 +22,8 @@ from beamlike.machine.columnar.arrays import (
     WindowRows,
     nothing,
 )
-from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.corrected import shown
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
@@ -125,40 +126,6 @@ class State:
     output_watermark: Ints
     table: Table
     merges: Merges | None = None
-
-
-@attrs.frozen(eq=False)
-class Arrivals:
-    """Elements of one bundle for each key, in order of arrival.
-
-    ``values`` has a column for each fold, None for one that needs none. ``start`` and ``end``
-    are those of the window that an element comes in, `NOTHING` for one that the window function
-    assigns to its windows; None if it assigns all of them. ``is_end`` says which elements end their
-    session, None if none can.
-    """
-
-    key: Ints
-    timestamps: Ints
-    values: tuple[Values | None, ...]
-    start: Ints | None = None
-    end: Ints | None = None
-    is_end: Bools | None = None
-
-
-@attrs.frozen(eq=False)
-class LiftedArrivals(WindowRows):
-    """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
-
-    Each row stands for ``count`` elements of one window, the latest of them at ``timestamps``.
-    ``judged`` says which were judged for lateness where they were combined, and ``merged`` which
-    came in other windows, too. ``accumulators`` are those of each fold.
-    """
-
-    timestamps: Ints
-    count: Ints
-    judged: Bools
-    merged: Bools
-    accumulators: tuple[Accumulators, ...]
 
 
 @attrs.frozen(eq=False)

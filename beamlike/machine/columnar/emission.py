@@ -28,7 +28,7 @@ from beamlike.machine.columnar.columns import (
     Table,
     UnretractedPanes,
 )
-from beamlike.machine.columnar.folds import Values
+from beamlike.machine.columnar.folds.base import Values
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.session_ids import FiringOrder, sessions_of

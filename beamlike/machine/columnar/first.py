@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import NEVER, Bools, Ints, WindowRows, keep, later
-from beamlike.machine.columnar.assign import Incoming, PlainBundle, check_assignable
-from beamlike.machine.columnar.columns import Arrivals, Drops, FirstRows
+from beamlike.machine.columnar.assign import Arrivals, Incoming, check_assignable
+from beamlike.machine.columnar.columns import Drops, FirstRows
 from beamlike.machine.columnar.late import missed_by
 from beamlike.machine.columnar.rules import LONGEST
 
@@ -65,7 +65,7 @@ class FirstOfKeys:
     ) -> tuple[FirstRows, KnownKeys, list[Drops]]:
         """The elements that go on, in their order, the keys that are known by them, and the drops,
         which the watermark judges."""
-        incoming = PlainBundle(arrivals).incoming(self.window_fn)
+        incoming = arrivals.incoming(self.window_fn)
         missed, drops = missed_by(watermark, self._expiry(incoming.end)), list[Drops]()
         late = missed > 0
         if late.any():

@@ -14,6 +14,7 @@ import numpy as np
 
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, least, nothing
 from beamlike.model import triggers as spec
+from beamlike.model.trigger_base import Tree
 
 
 @attrs.frozen(eq=False)
@@ -83,7 +84,7 @@ class Parts:
         return np.logical_or.reduceat(self.nodes.finished, self.first)
 
 
-class TriggerColumns(ABC):
+class TriggerColumns(Tree, ABC):
     """A trigger in action over columns; the counterpart of the reference's
     ``TriggerNode``."""
 
@@ -92,7 +93,7 @@ class TriggerColumns(ABC):
     """Whether its values are processing times that it waits for."""
 
     def __init__(self, subs: Sequence["TriggerColumns"] = (), merging: bool = False) -> None:
-        self.subs = tuple(subs)
+        self.subs: tuple[TriggerColumns, ...] = tuple(subs)
         self.merging = merging
 
     def pairs(self, state: Nodes) -> Iterator[tuple["TriggerColumns", Nodes]]:

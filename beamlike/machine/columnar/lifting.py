@@ -6,9 +6,9 @@ import numpy as np
 
 from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
-from beamlike.machine.columnar.assign import ArrivingBundle, Incoming
-from beamlike.machine.columnar.columns import Drops, LiftedArrivals
-from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.assign import ArrivingBundle, Incoming, LiftedArrivals
+from beamlike.machine.columnar.columns import Drops
+from beamlike.machine.columnar.folds.base import Fold
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.liftable import check_liftable
@@ -45,7 +45,7 @@ class ColumnarLifting:
         rules = self._rules
         judged = watermark is not None and self._judges
         earliest = rules.strategy.resolution.earliest
-        before = rules.unseen(keys, earliest if watermark is None or not judged else watermark, 0)
+        before = rules.start(keys, earliest if watermark is None or not judged else watermark, 0)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
         targets, incoming, _ = find_target_windows(rules, before, incoming)

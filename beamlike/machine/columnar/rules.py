@@ -1,6 +1,6 @@
 """The rules of one grouping, as all parts of a step need them, and the timers that follow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -22,8 +22,9 @@ from beamlike.machine.columnar.arrays import (
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import NO_PANE, State, Table, UnretractedPanes
 from beamlike.machine.columnar.composites import columns_of_trigger
-from beamlike.machine.columnar.folds import Fold, shown
-from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
+from beamlike.machine.columnar.folds.base import Fold
+from beamlike.machine.columnar.folds.corrected import shown
+from beamlike.machine.columnar.leaves import ColumnsNow, Nodes
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
@@ -63,7 +64,7 @@ class ColumnRules:
         self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
         self.needs_sizes = sessions is not None and sessions.needs_sizes
 
-    def unseen(self, keys: int, watermark: int, clock: int) -> State:
+    def start(self, keys: int, watermark: int, clock: int) -> State:
         """So many keys without elements so far."""
         return State(watermark, clock, np.full(keys, watermark, np.int64), self._new_windows(0))
 
@@ -112,7 +113,7 @@ class ColumnRules:
         """The processing times that triggers wait for, a column for each node that does."""
         return [
             nodes.value
-            for nodes, node in zip(trigger.walk(), _walk(self.trigger), strict=True)
+            for nodes, node in zip(trigger.walk(), self.trigger.walk(), strict=True)
             if nodes.value is not None and node.is_timed
         ]
 
@@ -131,6 +132,27 @@ class ColumnRules:
         new = starts_of_runs(owners, instants)
         return Lists(np.bincount(owners[new], minlength=len(pending)), instants[new])
 
+    def next_timers(self, state: State) -> tuple[Ints, Ints]:
+        """For each window, the event time and the processing time that have to be passed before
+        anything changes; `NEVER` if none will."""
+        table = state.table
+        event = self.expiry(table.end)
+        if self.retained_for:
+            event = np.where(event < state.watermark, self.forgotten(table.end), event)
+        event = np.where(table.end_timer_set, np.minimum(event, table.last), event)
+        timer = np.full(len(table), NEVER, np.int64)
+        if table.processing_timers is not None:
+            waits = table.processing_timers.lengths > 0
+            if waits.any():
+                timer[waits] = np.minimum.reduceat(
+                    table.processing_timers.items, table.processing_timers.first[waits]
+                )
+            return event, timer
+        for target in self.targets(table.trigger):
+            waits = (target != NOTHING) & (target >= state.clock)
+            timer = np.where(waits, np.minimum(timer, target), timer)
+        return event, timer
+
 
 def _check_durations(strategy: WindowingStrategy) -> None:
     """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers."""
@@ -146,31 +168,3 @@ def _check_durations(strategy: WindowingStrategy) -> None:
                 f"{strategy.resolution.show_duration(duration)} of {whose} are more than 64 bits "
                 "can add up"
             )
-
-
-def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
-    yield trigger
-    for sub in trigger.subs:
-        yield from _walk(sub)
-
-
-def next_timers(rules: ColumnRules, state: State) -> tuple[Ints, Ints]:
-    """For each window, the event time and the processing time that have to be passed before
-    anything changes; `NEVER` if none will."""
-    table = state.table
-    event = rules.expiry(table.end)
-    if rules.retained_for:
-        event = np.where(event < state.watermark, rules.forgotten(table.end), event)
-    event = np.where(table.end_timer_set, np.minimum(event, table.last), event)
-    timer = np.full(len(table), NEVER, np.int64)
-    if table.processing_timers is not None:
-        waits = table.processing_timers.lengths > 0
-        if waits.any():
-            timer[waits] = np.minimum.reduceat(
-                table.processing_timers.items, table.processing_timers.first[waits]
-            )
-        return event, timer
-    for target in rules.targets(table.trigger):
-        waits = (target != NOTHING) & (target >= state.clock)
-        timer = np.where(waits, np.minimum(timer, target), timer)
-    return event, timer

@@ -5,8 +5,6 @@ each touched window's trigger, once. What one key does never depends on another,
 each part of the step together.
 """
 
-from collections.abc import Sequence
-
 import attrs
 import numpy as np
 
@@ -14,82 +12,46 @@ from beamlike.machine.columnar.adding import apply_bundle, find_target_windows
 from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
-    Ints,
     Lists,
     concat,
     keep,
     order_of_windows,
     take,
 )
-from beamlike.machine.columnar.assign import ArrivingBundle, LiftedBundle, PlainBundle
-from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State, Table
+from beamlike.machine.columnar.assign import ArrivingBundle, LiftedArrivals
+from beamlike.machine.columnar.columns import Drops, Panes, State, Table
 from beamlike.machine.columnar.emission import fire
-from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.session_ids import FiringOrder
 from beamlike.machine.liftable import check_lifted
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 
 
-class ColumnarGrouping:
-    """A windowed, triggered grouping of many keys' elements, over columns.
-
-    Args:
-        strategy: Windows, trigger, lateness and pane rules.
-        folds: How a pane's elements become its values.
-
-    Raises:
-        UnsupportedError: Only the reference machine can do this.
-    """
-
-    def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
-        self.rules = ColumnRules(strategy, folds)
-        self.strategy = strategy
-        self.folds = self.rules.folds
-        self.trigger = self.rules.trigger
-
-    def start(self, keys: int, watermark: int, clock: int) -> State:
-        """So many keys without elements so far."""
-        return self.rules.unseen(keys, watermark, clock)
+class ColumnarGrouping(ColumnRules):
+    """A windowed, triggered grouping of many keys' elements, over columns; see `ColumnRules`."""
 
     def caught_up(self, state: State, watermark: int, clock: int) -> State:
         """The same keys after clock moves that fired no timer of their windows."""
         return _settled(attrs.evolve(state, watermark=watermark, clock=clock), state.table)
 
-    def targets(self, table: Table) -> list[Ints]:
-        """The processing times that windows wait for, a column for each trigger that does."""
-        return self.rules.targets(table.trigger)
-
     # -- a bundle ------------------------------------------------------------------------
 
-    def add(self, state: State, arrivals: Arrivals) -> tuple[State, list[Panes], list[Drops]]:
-        """A bundle of elements arrives for each of some keys."""
-        return self._add(state, PlainBundle(arrivals))
-
-    def add_lifted(
-        self, state: State, lifted: LiftedArrivals
-    ) -> tuple[State, list[Panes], list[Drops]]:
-        """Add elements that were combined before they arrived.
-
-        A bundle has either these or single elements.
+    def add(self, state: State, bundle: ArrivingBundle) -> tuple[State, list[Panes], list[Drops]]:
+        """A bundle of elements arrives for each of some keys.
 
         Raises:
-            WindowingError: The timestamp combiner needs the time of each element.
+            WindowingError: They were combined before they arrived, and the timestamp combiner needs
+                the time of each.
         """
-        if len(lifted.key):
-            window = window_of(int(lifted.start[0]), int(lifted.end[0]))
-            check_lifted(self.strategy, int(lifted.count[0]), window)
-        return self._add(state, LiftedBundle(lifted))
-
-    def _add(self, state: State, bundle: ArrivingBundle) -> tuple[State, list[Panes], list[Drops]]:
-        rules = self.rules
-        incoming, drops = split_expired(rules, state, bundle.incoming(self.strategy.window_fn))
-        targets, incoming, expired = find_target_windows(rules, state, incoming)
-        grown, closed = apply_bundle(rules, state, bundle, incoming, targets)
+        if isinstance(bundle, LiftedArrivals) and len(bundle):
+            window = window_of(int(bundle.start[0]), int(bundle.end[0]))
+            check_lifted(self.strategy, int(bundle.count[0]), window)
+        incoming, drops = split_expired(self, state, bundle.incoming(self.strategy.window_fn))
+        targets, incoming, expired = find_target_windows(self, state, incoming)
+        grown, closed = apply_bundle(self, state, bundle, incoming, targets)
         panes, rows = fire(
-            rules, state, FiringOrder(grown.rows, grown.arrived, None, grown.untouched)
+            self, state, FiringOrder(grown.rows, grown.arrived, None, grown.untouched)
         )
         state = attrs.evolve(_settled(state, concat([grown.untouched, rows])), merges=grown.merges)
         return state, panes, drops + expired + closed
@@ -98,15 +60,15 @@ class ColumnarGrouping:
 
     def advance_watermark(self, state: State, to: int) -> tuple[State, list[Panes]]:
         """The input watermark becomes ``to``."""
-        rules, table, before = self.rules, state.table, state.watermark
+        table, before = state.table, state.watermark
         state = attrs.evolve(state, watermark=to)
-        expiry = rules.expiry(table.end)
+        expiry = self.expiry(table.end)
         expired = to > expiry
         expires, forgotten = expired & ~table.closed, expired
-        if rules.retained_for:
+        if self.retained_for:
             # A retained window has emitted its last pane.
             expires &= (table.new_elements > 0) | (before <= expiry)
-            forgotten = expired & (table.closed | (to > rules.forgotten(table.end)))
+            forgotten = expired & (table.closed | (to > self.forgotten(table.end)))
         at_end = ~expired & table.end_timer_set & (to > table.last)
         return self._fire_due(state, expires | forgotten | at_end, expires, forgotten)
 
@@ -116,7 +78,7 @@ class ColumnarGrouping:
         state = attrs.evolve(state, clock=to)
         due = np.zeros(len(table), np.bool_)
         if table.processing_timers is None:
-            for target in self.targets(table):
+            for target in self.targets(table.trigger):
                 due |= (target >= before) & (target < to)
         else:
             over = table.processing_timers.items < to
@@ -140,13 +102,13 @@ class ColumnarGrouping:
         rows, remaining = take(table, places), keep(table, ~due)
         if expires is None or forgotten is None:
             panes, rows = fire(
-                self.rules, state, FiringOrder(rows, np.arange(len(rows)), None, remaining)
+                self, state, FiringOrder(rows, np.arange(len(rows)), None, remaining)
             )
         else:
             # The watermark is past their end.
             rows = attrs.evolve(rows, end_timer_set=np.zeros(len(rows), np.bool_))
             firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[places], remaining)
-            panes, rows = fire(self.rules, state, firing_order, expires[places])
+            panes, rows = fire(self, state, firing_order, expires[places])
         return _settled(state, concat([remaining, rows])), panes
 
 

@@ -13,6 +13,7 @@ import attrs
 from beamlike.errors import TriggerError
 from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
+from beamlike.model.trigger_base import Tree
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.safe_text import UserRaised, problem_of
 
@@ -54,7 +55,7 @@ class Now(TriggerContext):
 
 
 @attrs.frozen
-class TriggerView:
+class TriggerView(Tree):
     """A node of a window's trigger tree, described for people. It decides nothing.
 
     Args:
@@ -79,14 +80,8 @@ class TriggerView:
     subs: tuple["TriggerView", ...] = ()
     reason: str | None = None
 
-    def walk(self) -> Iterator["TriggerView"]:
-        """This node and all below it, parents first."""
-        yield self
-        for sub in self.subs:
-            yield from sub.walk()
 
-
-class TriggerNode(ABC):
+class TriggerNode(Tree, ABC):
     """A trigger in action: how one node of a tree of triggers changes its `TriggerState`.
 
     ``merging`` says that its windows may merge. There are four ways to begin anew:
@@ -121,7 +116,7 @@ class TriggerNode(ABC):
         self, name: str, subs: Sequence["TriggerNode"] = (), merging: bool = False
     ) -> None:
         self.name = name
-        self.subs = tuple(subs)
+        self.subs: tuple[TriggerNode, ...] = tuple(subs)
         self.merging = merging
         self.observes_all: bool = self.observes_all_elements or any(
             sub.observes_all for sub in self.subs
@@ -202,12 +197,6 @@ class TriggerNode(ABC):
     def ended(self, state: TriggerState) -> TriggerState:
         """The end of its window was processed; it starts again only if the window grows."""
         return TriggerState(subs=tuple(sub.ended(old) for sub, old in self.pairs(state)))
-
-    def walk(self) -> Iterator["TriggerNode"]:
-        """This trigger and everything below it, parents first."""
-        yield self
-        for sub in self.subs:
-            yield from sub.walk()
 
     def because(self, state: TriggerState, now: Now) -> str:
         """Which part of it is ready, as a path: ``AfterWatermark.late[AfterCount(1)]``."""

@@ -12,11 +12,12 @@ from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.machine.input_clocks import next_output_watermark
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.trigger_base import Tree
 from beamlike.model.windows import Window
 
 
 @attrs.frozen
-class TriggerState:
+class TriggerState(Tree):
     """One node of a window's trigger tree.
 
     ============  ========================  ===========================  =====================

@@ -80,11 +80,6 @@ def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int |
     return None if first is None else min(first + lateness, last)
 
 
-def end_hold(fn: StatefulFn, window: Window) -> int | None:
-    """Where a window itself holds the output watermark: what its end brings out is in time."""
-    return window.max_timestamp if fn.expires else None
-
-
 class StatefulStep:
     """A step of one key; ``state`` is what is remembered of it."""
 
@@ -155,7 +150,7 @@ class StatefulStep:
             after.pop(window, None)
             saved = self._saved(live)
             if not saved.is_empty or self._fn.expires:
-                after[window] = in_state(saved, self._fn.timers, end_hold(self._fn, window))
+                after[window] = in_state(saved, self._fn, window)
         return after
 
     # -- what is due -----------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from beamlike.machine.reference.state import TriggerState, WindowState
 from beamlike.model.state_specs import TimerSpec
+from beamlike.model.stateful import StatefulFn
+from beamlike.model.windows import Window
 
 TimerId = tuple[str, str]
 """The name of a timer, and the tag of one of its family; empty if it has none."""
@@ -56,16 +58,13 @@ def of_state(state: WindowState) -> Saved:
     return Saved(*state.accumulator)
 
 
-def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None) -> WindowState:
-    """As the machine and its hosts keep it.
-
-    Args:
-        end_hold: Where the window itself holds the output watermark; None: it does not.
-    """
+def in_state(saved: Saved, fn: StatefulFn, window: Window) -> WindowState:
+    """What is remembered of a window of a function, as the machine and its hosts keep it."""
     holds = [output for _, output in saved.timers.values() if output is not None]
     holds += [timestamp for timestamp, _ in saved.waiting]
-    holds += [] if end_hold is None else [end_hold]
-    alarm = min(saved.instants(specs, event_time=False), default=None)
+    if fn.expires:
+        holds.append(window.max_timestamp)  # what its end brings out is in time
+    alarm = min(saved.instants(fn.timers, event_time=False), default=None)
     return WindowState(
         TriggerState(),
         tuple(saved),

@@ -1,6 +1,5 @@
 """Combine functions of users, kept apart from everything else that holds what they are given."""
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ import attrs
 
 from beamlike.model.combine.base import Around, CombineFn, EmptyPane
 from beamlike.model.combine.together import Together
-from beamlike.model.copies import is_of_user, own_copies, own_copy
+from beamlike.model.copies import is_of_user, own_copies, own_copy, with_fields
 
 
 @attrs.frozen
@@ -56,15 +55,8 @@ def isolated(fn: CombineFn) -> CombineFn:
         known = (part for part, _ in fn.parts.values())
         if all(part is before for (part, _), before in zip(parts.values(), known, strict=True)):
             return fn
-        return _with(fn, "parts", parts)
+        return with_fields(fn, parts=parts)
     if isinstance(fn, Around):
         inner = isolated(fn.of)
-        return fn if inner is fn.of else _with(fn, "of", inner)
+        return fn if inner is fn.of else with_fields(fn, of=inner)
     return fn
-
-
-def _with(fn: CombineFn, field: str, value: Any) -> CombineFn:
-    """A copy of a frozen function with another value in a field."""
-    changed = copy.copy(fn)
-    object.__setattr__(changed, field, value)
-    return changed

@@ -25,7 +25,7 @@ from beamlike.model.graph import Do, Node, RaisedFor
 from beamlike.model.time import show_instant
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
-from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of, safe_repr
 
 Tagged = Iterable[tuple[str, Bundle]]
 """Elements, by the name of the output that they come out of."""
@@ -185,7 +185,7 @@ class FunctionWorker(Worker):
             except RaisedFor as failure:
                 element, cause = failure.element, failure.__cause__
                 assert isinstance(cause, USER_RAISED), "it says what was raised"
-                place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
+                place = f"{safe_repr(element.value)} at {show_instant(element.timestamp)}"
                 raise _raised(self.label, cause, place) from cause
         with self._errors_say("finish_bundle"):
             for tag, output in self._do.finish_bundle():

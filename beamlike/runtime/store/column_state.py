@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists, PickedRows
 from beamlike.machine.columnar.columns import NO_PANE, TIMINGS, State, Table, UnretractedPanes
-from beamlike.machine.columnar.folds import Values, values_array
 from beamlike.machine.columnar.folds.base import (
+    Values,
     array_of,
     list_array,
     number_values,
     numbers_of,
     one_chunk,
     present_in,
+    values_array,
 )
 from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
 from beamlike.machine.columnar.step import ColumnarGrouping
@@ -158,7 +159,6 @@ class ColumnState:
     def load(self, saved: pa.Table, key: Ints) -> Table:
         """The windows that are saved in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
-        rules = self._machine.rules
         table = attrs.evolve(
             self.waits(saved, key),
             accumulators=self.accumulators(saved),
@@ -166,9 +166,9 @@ class ColumnState:
             timing=_timing_numbers(column["timing"]),
             index=integers(column["index"]),
             nonspeculative=integers(column["nonspeculative"]),
-            size=integers(column["size"]) if rules.needs_sizes else None,
+            size=integers(column["size"]) if self._machine.needs_sizes else None,
         )
-        if not rules.retracts:
+        if not self._machine.retracts:
             return table
         return attrs.evolve(
             table, unretracted_panes=self._panes(column["unretracted_panes"], table)
@@ -199,7 +199,7 @@ class ColumnState:
             index=empty,
             nonspeculative=empty,
             processing_timers=_lists_of(column["processing_timers"])
-            if self._machine.rules.keeps_processing_timers
+            if self._machine.keeps_processing_timers
             else None,
         )
 
@@ -246,7 +246,7 @@ class ColumnState:
             return _list_array(
                 state.table.processing_timers, pa.array(state.table.processing_timers.items)
             )
-        count, targets = len(state.table), self._machine.targets(state.table)
+        count, targets = len(state.table), self._machine.targets(state.table.trigger)
         if not targets:
             return _list_array(Lists.empty(count, None), pa.array([], pa.int64()))
         times = np.sort(np.stack(targets, axis=1), axis=1)

@@ -33,7 +33,7 @@ A machine without a trigger leaves null what only a trigger has. One more column
 `beamlike.runtime.store.pages`; what is known without reading them, `beamlike.runtime.store.index`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import cloudpickle
@@ -80,7 +80,7 @@ class StateLayout:
         self.plan = plan
         grouping = plan.machine if isinstance(plan.machine, Grouping) else None
         self._fresh_trigger = grouping.trigger.start() if grouping else TriggerState()
-        nodes = list(_preorder(grouping.trigger)) if grouping else []
+        nodes = list(grouping.trigger.walk()) if grouping else []
         if len(nodes) > 62:
             raise UnsupportedError(
                 f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
@@ -241,7 +241,7 @@ class StateLayout:
         )
 
     def _flatten(self, root: TriggerState) -> tuple[int, list[int | None], list[bytes | None]]:
-        nodes = list(_preorder(root))
+        nodes = list(root.walk())
         bits = sum(1 << index for index, node in enumerate(nodes) if node.finished)
         elements = [nodes[keeper].kept for keeper in self._keepers]
         return (
@@ -273,13 +273,6 @@ class StateLayout:
             )
 
         return build(self._fresh_trigger)
-
-
-def _preorder(node: Any) -> Iterator[Any]:
-    """A `TriggerNode` or `TriggerState` and all below it, parents first."""
-    yield node
-    for sub in node.subs:
-        yield from _preorder(sub)
 
 
 def _of_window(window: Window, last: PaneInfo | None) -> dict[str, Any]:

@@ -17,14 +17,9 @@ from hypothesis import strategies as st
 
 from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import put, take
-from beamlike.machine.columnar.folds import (
-    Accumulators,
-    ElementsByWindow,
-    Fold,
-    Objects,
-    fold_of,
-    values_array,
-)
+from beamlike.machine.columnar.folds.base import Accumulators, ElementsByWindow, Fold, values_array
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.model import combine
 from tests.support.examples import examples
 

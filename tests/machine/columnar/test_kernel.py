@@ -10,8 +10,9 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
-from beamlike.machine.columnar.folds import Fold, fold_of
+from beamlike.machine.columnar.assign import Arrivals, LiftedArrivals
+from beamlike.machine.columnar.folds.base import Fold
+from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted, Pane
 from beamlike.model import triggers
@@ -166,7 +167,7 @@ def test_empty_bundles_and_keys_without_windows_change_nothing(
         machine = ColumnarGrouping(strategy, COUNT)
         state = machine.start(keys, MIN_TIMESTAMP, 0)
         state, *out = machine.add(state, Arrivals(NONE, NONE, (None,)))
-        state, *more = machine.add_lifted(
+        state, *more = machine.add(
             state, LiftedArrivals(*[NONE] * 5, NONE > 0, NONE > 0, (COUNT[0].create(0),))
         )
         state, panes = machine.advance_watermark(state, 5)

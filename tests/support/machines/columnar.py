@@ -9,19 +9,20 @@ import pyarrow as pa
 
 import beamlike as bl
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
+from beamlike.machine.columnar.assign import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.columns import (
     NO_PANE,
     TIMINGS,
-    Arrivals,
     Drops,
-    LiftedArrivals,
     State,
     Table,
     UnretractedPanes,
     drops_of,
     panes_of,
 )
-from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
+from beamlike.machine.columnar.folds.base import Fold, Values
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
@@ -124,10 +125,8 @@ class _Host:
         plain = [item for item in items if isinstance(item, Element)]
         lifted = [item for item in items if isinstance(item, Lifted)]
         assert not plain or not lifted, "an arrival is either combined before or not"
-        if lifted:
-            after, panes, drops = self.machine.add_lifted(before, self._lifted(keys, lifted))
-        else:
-            after, panes, drops = self.machine.add(before, self._plain(keys, plain))
+        bundle = self._lifted(keys, lifted) if lifted else self._plain(keys, plain)
+        after, panes, drops = self.machine.add(before, bundle)
         return self.advance(number, after, panes) + [
             Output(number, elements[row][0], drop)
             for one in drops
@@ -213,7 +212,9 @@ class _Host:
         table = state.table
         if table.processing_timers is not None:
             return [tuple(times) for times in Values(table.processing_timers).to_pylist()]
-        waits = zip(*(column.tolist() for column in self.machine.targets(table)), strict=True)
+        waits = zip(
+            *(column.tolist() for column in self.machine.targets(table.trigger)), strict=True
+        )
         targets = list(waits) or [()] * len(table)
         return [tuple(sorted({at for at in target if at >= state.clock})) for target in targets]
 

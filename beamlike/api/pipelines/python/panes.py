@@ -15,21 +15,19 @@ __all__ = ["PANE_INFO_UNKNOWN", "PaneInfo", "PaneInfoTiming"]
 
 
 class OfTheCore(ReadableABC):
-    """Makes values of the core of Beam Python's arguments, and counts all of these as its own.
+    """The metaclass of a class of Beam Python's whose values are those of a class of the core.
 
-    A class with it is below one of the core, and says in ``_of`` what that is for its arguments.
+    The class is below that of the core. Its ``__new__`` takes Beam Python's arguments and makes a
+    value of the core, and all values of the core count as its own.
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if not cls.__module__.startswith("beamlike."):
             raise needs_beams_sdk(f"a class below {cls.__mro__[1].__name__}")
-        return cls._of(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1])
-
-    def _of(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
 
 
 PANE_INFO_UNKNOWN = NO_FIRING
@@ -47,19 +45,7 @@ class PaneInfo(panes.PaneInfo, metaclass=OfTheCore):
         nonspeculative_index: How many of these were not early; -1 for an early one.
     """
 
-    def __init__(
-        self,
-        is_first: bool,
-        is_last: bool,
-        timing: Timing,
-        index: int,
-        nonspeculative_index: int,
-    ) -> None:
-        """For type checkers and documentation: the metaclass makes a pane of the core."""
-
-    @staticmethod
-    def _of(
-        is_first: bool, is_last: bool, timing: Timing, index: int, nonspeculative_index: int
-    ) -> panes.PaneInfo:
-        """The core's for these arguments."""
+    def __new__(
+        cls, is_first: bool, is_last: bool, timing: Timing, index: int, nonspeculative_index: int
+    ) -> Any:
         return panes.PaneInfo(timing, index, nonspeculative_index, is_first, is_last)

@@ -44,12 +44,7 @@ class FixedWindows(windowfns.FixedWindows, metaclass=OfTheCore):
     (IntervalWindow(start=60000, end=120000),)
     """
 
-    def __init__(self, size: Length, offset: Length | Timestamp = 0) -> None:
-        """For type checkers and documentation: the metaclass makes windows of the core."""
-
-    @staticmethod
-    def _of(size: Any, offset: Any = 0) -> windowfns.FixedWindows:
-        """The core's for these arguments."""
+    def __new__(cls, size: Length, offset: Length | Timestamp = 0) -> Any:
         length_of = _positive(size, "FixedWindows size")
         return windowfns.FixedWindows(length_of, _modulo(offset, length_of, "FixedWindows offset"))
 
@@ -69,12 +64,7 @@ class SlidingWindows(windowfns.SlidingWindows, metaclass=OfTheCore):
         TimeError: One of them is no duration.
     """
 
-    def __init__(self, size: Length, period: Length, offset: Length | Timestamp = 0) -> None:
-        """For type checkers and documentation: the metaclass makes windows of the core."""
-
-    @staticmethod
-    def _of(size: Any, period: Any, offset: Any = 0) -> windowfns.SlidingWindows:
-        """The core's for these arguments."""
+    def __new__(cls, size: Length, period: Length, offset: Length | Timestamp = 0) -> Any:
         step = _positive(period, "SlidingWindows period")
         start = _modulo(offset, step, "SlidingWindows offset")
         return windowfns.SlidingWindows(_positive(size, "SlidingWindows size"), step, start)
@@ -93,12 +83,7 @@ class Sessions(sessions.Sessions, metaclass=OfTheCore):
     Source: Beam Python ``Sessions``; a function as gap is not in Beam.
     """
 
-    def __init__(self, gap_size: Length | GapOf) -> None:
-        """For type checkers and documentation: the metaclass makes windows of the core."""
-
-    @staticmethod
-    def _of(gap_size: Any) -> sessions.Sessions:
-        """The core's for these arguments."""
+    def __new__(cls, gap_size: Length | GapOf) -> Any:
         if callable(gap_size):
             return sessions.Sessions(_GapInSeconds(gap_size))
         return sessions.Sessions(_positive(gap_size, "Sessions gap_size"))

@@ -36,12 +36,7 @@ class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=OfTheCore):
         TimeError: It is negative or no duration.
     """
 
-    def __init__(self, delay: Length = 0) -> None:
-        """For type checkers and documentation: the metaclass makes a trigger of the core."""
-
-    @staticmethod
-    def _of(delay: Any = 0) -> triggers.AfterProcessingTime:
-        """The core's for this argument."""
+    def __new__(cls, delay: Length = 0) -> Any:
         return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
 
 

@@ -121,8 +121,8 @@ class Call:
 class WithFunctions(Generic[T_co]):
     """A collection whose functions take more than an element."""
 
-    def __init__(self, collection: "SCollection[T_co]") -> None:
-        self._collection = collection
+    def __init__(self, collection: "SCollection[T_co]", sides: tuple[Any, ...] = ()) -> None:
+        self._collection, self._sides = collection, sides
 
     def with_name(self, name: str) -> Self:
         """The same collection; the next verb that is called on it has this name."""
@@ -184,6 +184,12 @@ def combined_globally(collection: Any, fn: CombineFn, *, has_default: bool) -> A
     if (fanout := _fanout.get()) is not None:
         combine = combine.with_fanout(fanout)
     return Call(collection, "Combine").apply(combine if has_default else combine.without_defaults())
+
+
+def composite(build: Callable[..., Any]) -> Callable[..., Any]:
+    """What a verb does that is made of others: ``build`` says of which, for a collection and the
+    arguments of the verb."""
+    return lambda call, *arguments: call.composed(lambda elements: build(elements, *arguments))
 
 
 _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {

@@ -29,13 +29,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import Distinct
-from beamlike.api.pipelines.scio.call import Call, combined, combined_globally
+from beamlike.api.pipelines.scio.call import Call, combined, combined_globally, composite
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
-    FailOnEmpty,
     FirstOf,
     distinct_within,
+    fail_on_empty,
 )
 from beamlike.api.pipelines.scio.sampling import bernoulli_sample, bernoulli_sample_by_key
 from beamlike.api.pipelines.scio.table import Transform
@@ -238,11 +238,9 @@ def _combining(verb: str, by_key: bool) -> Transform:
             return _per_key(call, fn) if by_key else _with_default(call, fn)
         suffix = "_by_key" if by_key else ""
         instead = f"fold{suffix}(zero, op) or aggregate{suffix}(zero, seq_op, comb_op)"
-        present = FailOnEmpty(call.name, instead, keyed=by_key)
+        present = fail_on_empty(call.name, instead, keyed=by_key)
         combine = combined if by_key else _without_default
-        return call.composed(
-            lambda elements: Call(combine(elements, fn), "Present").apply_dofn(present)
-        )
+        return call.composed(lambda elements: Call(combine(elements, fn), "Present").map(present))
 
     return transform
 
@@ -273,18 +271,6 @@ def _quantiles(call: Call, number: int) -> CombineFn:
     return call.naming_the_verb(lambda: ApproxQuantiles(number))
 
 
-def _latest(call: Call) -> Any:
-    return call.composed(
-        lambda elements: elements.with_timestamp().max(key=lambda timed: timed[1]).keys()
-    )
-
-
-def _count_by_value(call: Call) -> Any:
-    return call.composed(
-        lambda elements: combined(elements.map(lambda value: (value, value)), Count())
-    )
-
-
 def _sample(call: Call, size: Any, fraction: Any, seed: Any, with_replacement: Any) -> Any:
     by_key = call.verb == "sample_by_key"
     if fraction is not None or with_replacement is not None or isinstance(size, bool):
@@ -300,29 +286,25 @@ def _take(call: Call, num: int) -> Any:
     return call.composed(lambda elements: _without_default(elements, FirstOf(num)).flatten())
 
 
-def _distinct_by(call: Call, fn: Callable[[Any], Any]) -> Any:
-    def build(elements: Any) -> Any:
-        return elements.key_by(fn).aggregate_by_key(FirstOf(1)).values().flatten()
-
-    return call.composed(build)
-
-
 TRANSFORMS: Final[dict[str, Transform]] = {
     **{verb: _combining(verb, by_key=False) for verb in _FUNCTIONS},
     **{f"{verb}_by_key": _combining(verb, by_key=True) for verb in _FUNCTIONS},
     "quantiles_approx": lambda call, number: _with_default(call, _quantiles(call, number)),
     "approx_quantiles_by_key": lambda call, number: _per_key(call, _quantiles(call, number)),
-    "mean": lambda call: call.composed(
-        lambda elements: _without_default(elements, Mean()).map(as_number)
-    ),
-    "mean_by_key": lambda call: call.composed(
-        lambda elements: combined(elements, Mean()).map_values(as_number)
+    "mean": composite(lambda elements: _without_default(elements, Mean()).map(as_number)),
+    "mean_by_key": composite(lambda elements: combined(elements, Mean()).map_values(as_number)),
+    "latest": composite(
+        lambda elements: elements.with_timestamp().max(key=lambda timed: timed[1]).keys()
     ),
     "latest_by_key": lambda call: _per_key(call, Latest()),
+    "count_by_value": composite(
+        lambda elements: combined(elements.map(lambda value: (value, value)), Count())
+    ),
     "sample_by_key": _sample,
     "distinct": lambda call: call.apply(Distinct()),
-    "distinct_by_key": lambda call: call.composed(
-        lambda elements: elements.distinct_by(lambda pair: pair[0])
+    "distinct_by": composite(
+        lambda elements, fn: elements.key_by(fn).aggregate_by_key(FirstOf(1)).values().flatten()
     ),
+    "distinct_by_key": composite(lambda pairs: pairs.distinct_by(lambda pair: pair[0])),
 }
 """What the verbs do."""

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TextIO
 
 from beamlike.api.pipelines.batches import BufferedBatches
-from beamlike.api.pipelines.elements import Filter
+from beamlike.api.pipelines.elements import Filter, FlatMap
 from beamlike.api.pipelines.groups import check_fanout
 from beamlike.api.pipelines.job_io import SaveAs
 from beamlike.api.pipelines.pairs import Partition
-from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.call import Call, checked_name, named, union
-from beamlike.api.pipelines.scio.functions import Batching, Catching
+from beamlike.api.pipelines.scio.functions import FAILED, Batching, catching
 from beamlike.api.pipelines.scio.sampling import random_split
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -196,9 +195,8 @@ def _apply_transform(call: Call, transform: Any) -> Any:
 
 
 def _safe_flat_map(call: Call, fn: Callable[[Any], Any]) -> tuple[Any, Any]:
-    pardo = ParDo(Catching(fn)).with_outputs(Catching.FAILED, main="main output")
-    outputs = call.apply(pardo)
-    return outputs["main output"], outputs[Catching.FAILED]
+    outputs = call.apply(FlatMap(catching(fn)).with_outputs(FAILED, main="main output"))
+    return outputs["main output"], outputs[FAILED]
 
 
 def _debug(call: Call, out: Callable[[], TextIO] | None, prefix: str, enabled: bool) -> Any:

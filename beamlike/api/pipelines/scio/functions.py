@@ -10,6 +10,7 @@ from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.errors import CombineError, TransformError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import ApproxDistinct, CombineFn
+from beamlike.model.combine.base import Listing
 from beamlike.model.copies import own_copy
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -87,16 +88,13 @@ class Aggregated(CombineFn):
 
 
 @attrs.frozen
-class FirstOf(CombineFn):
+class FirstOf(Listing):
     """The first ``n`` elements to arrive, as a list. Empty pane: the empty list.
 
     Source: Beam ``Sample.any``, which takes any.
     """
 
     n: int
-
-    def create(self) -> tuple[Any, ...]:
-        return ()
 
     def add(
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
@@ -105,9 +103,6 @@ class FirstOf(CombineFn):
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         return (first + second)[: self.n]
-
-    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
 
 
 def distinct_within(error: float) -> ApproxDistinct:
@@ -136,46 +131,44 @@ def distinct_within(error: float) -> ApproxDistinct:
 T = TypeVar("T")
 
 
-class FailOnEmpty(DoFn[Any, Any]):
-    """The one value of each pane, or of each key and pane, which a combine function has put into a
-    tuple. An error names the verb, and those that have a value for nothing."""
+def fail_on_empty(label: str, instead: str, *, keyed: bool) -> Callable[..., Any]:
+    """A function of the tuple that a combine function makes of each pane, or of each key and pane:
+    the one value in it. An error names the verb, and those that have a value for nothing."""
 
-    def __init__(self, label: str, instead: str, *, keyed: bool) -> None:
-        self.label, self.instead, self.keyed = label, instead, keyed
-
-    def process(
-        self,
-        element: Any,
-        window: Window = DoFn.WindowParam,
-        pane: PaneInfo = DoFn.PaneInfoParam,
-    ) -> Iterable[Any]:
-        key, values = element if self.keyed else (None, element)
+    def present(
+        element: Any, window: Window = DoFn.WindowParam, pane: PaneInfo = DoFn.PaneInfoParam
+    ) -> Any:
+        key, values = element if keyed else (None, element)
         if not values:
-            of_key = f"key {key!r} in " if self.keyed else ""
+            of_key = f"key {key!r} in " if keyed else ""
             raise TransformError(
-                self.label,
+                label,
                 "AssertionError: Empty output in combine*/sum*: the pane has no elements, and "
-                f"nothing can be made of them without a zero; use {self.instead}, or "
+                f"nothing can be made of them without a zero; use {instead}, or "
                 'WindowOptions(on_time_behavior="fire_if_non_empty"),',
                 f"{of_key}window {window}, pane {pane.index} ({pane.timing.value})",
             )
-        return [(key, values[0]) if self.keyed else values[0]]
+        return (key, values[0]) if keyed else values[0]
+
+    return present
 
 
-class Catching(DoFn[Any, Any]):
-    """What a function lists, and under a tag the elements for which it raised an exception."""
+FAILED: Final = "failed"
+"""The tag of the elements for which a function raised."""
 
-    FAILED: Final = "failed"
 
-    def __init__(self, fn: Callable[[Any], Iterable[Any] | None]) -> None:
-        self.fn = fn
+def catching(fn: Callable[[Any], Iterable[Any] | None]) -> Callable[[Any], list[Any]]:
+    """A function that lists what another one does, and under a tag the elements for which that
+    raised an exception."""
 
-    def process(self, element: Any) -> list[Any]:
+    def caught(element: Any) -> list[Any]:
         try:
             # All of it: a generator raises while it is gone through.
-            return list(self.fn(element) or ())
+            return list(fn(element) or ())
         except Exception as error:
-            return [TaggedOutput(self.FAILED, (element, error))]
+            return [TaggedOutput(FAILED, (element, error))]
+
+    return caught
 
 
 class Batching(DoFn[T, list[T]]):

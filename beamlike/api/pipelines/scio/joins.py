@@ -7,7 +7,8 @@ raise `PipelineError` if the windows are not compatible, or cannot be grouped.
 Source: Scio ``PairSCollectionFunctions``, ``SCollection``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from itertools import product
 from typing import Any, Final
 
 from beamlike.api.pipelines.cogroups import CoGroupByKey
@@ -50,17 +51,27 @@ Sides = tuple[Sequence[Any], ...]
 """The values that each collection has for a key."""
 
 
-def _joining(*optional: int) -> Callable[..., Any]:
-    """A join of two sides, of which these may lack values."""
+def joining(
+    call: Call, rights: Sequence[Any], optional: Container[int], *, in_turn: bool = False
+) -> Any:
+    """A join of the collection of the call with others: one value of each collection for a key.
+
+    Args:
+        call: The verb.
+        rights: The others.
+        optional: Which of them, counted from 0 for that of the call, may lack values for a key.
+        in_turn: Whether the values of the first change last, and not those of the last.
+    """
+    step = 1 if in_turn else -1
 
     def pairs(group: tuple[Any, Sides]) -> list[Any]:
         key, sides = group
-        left, right = (
+        filled = [
             values or [None] if side in optional else values for side, values in enumerate(sides)
-        )
-        return [(key, (value, rhs_value)) for rhs_value in right for value in left]
+        ]
+        return [(key, values[::step]) for values in product(*filled[::step])]
 
-    return lambda call, rhs: call.composed(lambda first: first.cogroup(rhs).flat_map(pairs))
+    return call.composed(lambda first: first.cogroup(*rights).flat_map(pairs))
 
 
 def _cogroup(call: Call, *rights: Any) -> Any:
@@ -98,10 +109,10 @@ def _subtract(call: Call, that: Any) -> Any:
 
 
 TRANSFORMS: Final = {
-    "join": _joining(),
-    "left_outer_join": _joining(1),
-    "right_outer_join": _joining(0),
-    "full_outer_join": _joining(0, 1),
+    "join": lambda call, rhs: joining(call, [rhs], optional=()),
+    "left_outer_join": lambda call, rhs: joining(call, [rhs], optional=(1,)),
+    "right_outer_join": lambda call, rhs: joining(call, [rhs], optional=(0,)),
+    "full_outer_join": lambda call, rhs: joining(call, [rhs], optional=(0, 1)),
     "intersect_by_key": _keeping(bool),
     "subtract_by_key": _keeping(lambda keys: not keys),
 }

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from beamlike.api.pipelines.elements import Create
-from beamlike.api.pipelines.scio.call import Call, NamedNext
+from beamlike.api.pipelines.scio.call import Call, NamedNext, composite
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
     SCollectionWithSideOutput,
@@ -145,14 +145,6 @@ def _check_sides(call: Call, sides: Iterable[Any], cls: type, nouns: str, hint: 
             )
 
 
-def _reify_side_input_as_values(call: Call, side: Any) -> Any:
-    def build(elements: Any) -> Any:
-        seeing = elements.with_side_inputs(side)
-        return seeing.map(lambda element, context: (element, context(side))).to_scollection()
-
-    return call.composed(build)
-
-
 def _reify_all(view: str) -> Callable[[Call], Any]:
     """All elements of the global window as one value of this view."""
 
@@ -161,7 +153,7 @@ def _reify_all(view: str) -> Callable[[Call], Any]:
         side = _side_input(elements, elements.with_global_window(), view)
         return once.reify_side_input_as_values(side).values()
 
-    return lambda call: call.composed(build)
+    return composite(build)
 
 
 def _side_input(elements: Any, small: Any, view: str) -> SideInput[Any]:
@@ -210,6 +202,13 @@ TRANSFORMS: Final = {
     "as_list_side_input": lambda call: SideInput(AsList(call.collection)),
     "as_iterable_side_input": lambda call: SideInput(AsList(call.collection)),
     "as_set_singleton_side_input": lambda call: SideInput(AsSet(call.collection)),
+    "reify_side_input_as_values": composite(
+        lambda elements, side: (
+            elements.with_side_inputs(side)
+            .map(lambda element, context: (element, context(side)))
+            .to_scollection()
+        )
+    ),
     "reify_as_list_in_global_window": _reify_all("list"),
     "reify_as_iterable_in_global_window": _reify_all("iterable"),
     "cross": _looking(

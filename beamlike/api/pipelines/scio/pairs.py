@@ -12,7 +12,7 @@ from typing import Any, Final
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.pardo import ParDo
-from beamlike.api.pipelines.scio.call import Call
+from beamlike.api.pipelines.scio.call import Call, composite
 from beamlike.api.pipelines.scio.elements import with_fanout
 from beamlike.model.combine.plain import digest
 
@@ -99,13 +99,6 @@ def _apply_per_key(call: Call, fn: Any) -> Any:
     return call.apply(ParDo(fn))
 
 
-def _group_map(call: Call, key_of: Callable[[Any], Any], value_of: Callable[[Any], Any]) -> Any:
-    def group(elements: Any) -> Any:
-        return elements.map(lambda element: (key_of(element), value_of(element))).group_by_key()
-
-    return call.composed(group)
-
-
 TRANSFORMS: Final = {
     "keys": lambda call: call.map(lambda pair: pair[0]),
     "values": lambda call: call.map(lambda pair: pair[1]),
@@ -116,9 +109,10 @@ TRANSFORMS: Final = {
     "group_by_key": lambda call: call.apply(GroupByKey()),
     "with_hot_key_fanout": with_fanout,
     "flatten_values": lambda call: _flat_map_values(call, iter),
-    "group_by": lambda call, fn: call.composed(lambda elements: elements.key_by(fn).group_by_key()),
-    "group_map_reduce": lambda call, fn, op: call.composed(
-        lambda elements: elements.key_by(fn).reduce_by_key(op)
+    "group_by": composite(lambda elements, fn: elements.key_by(fn).group_by_key()),
+    "group_map": composite(
+        lambda elements, fn, of: elements.map(lambda value: (fn(value), of(value))).group_by_key()
     ),
+    "group_map_reduce": composite(lambda elements, fn, op: elements.key_by(fn).reduce_by_key(op)),
 }
 """What the verbs do."""

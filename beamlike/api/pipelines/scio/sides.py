@@ -106,41 +106,35 @@ class SCollectionWithSideInput(WithFunctions[T_co]):
     input has a pane, or the trigger of the side input must have fired there.
     """
 
-    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
-        super().__init__(collection)
-        self._sides = sides
-
-    def map(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
-    ) -> "SCollectionWithSideInput[U]":
+    def map(self, fn: Callable[[T_co, SideInputContext], U]) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function makes of it."""
         return self._apply_verb("map", fn)
 
     def flat_map(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U] | None]
+        self, fn: Callable[[T_co, SideInputContext], Iterable[U] | None]
     ) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function lists."""
         return self._apply_verb("flat_map", fn)
 
     def filter(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Any]
-    ) -> "SCollectionWithSideInput[T]":
+        self, fn: Callable[[T_co, SideInputContext], Any]
+    ) -> "SCollectionWithSideInput[T_co]":
         """The elements for which a function is true."""
         return self._apply_verb("filter", fn)
 
     def collect(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U | None]
+        self, fn: Callable[[T_co, SideInputContext], U | None]
     ) -> "SCollectionWithSideInput[U]":
         """What a function makes of them where that is not None."""
         return self._apply_verb("collect", fn)
 
     def key_by(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], K]
-    ) -> "SCollectionWithSideInput[tuple[K, T]]":
+        self, fn: Callable[[T_co, SideInputContext], K]
+    ) -> "SCollectionWithSideInput[tuple[K, T_co]]":
         """Each element with its key before it."""
         return self._apply_verb("key_by", fn)
 
-    def to_scollection(self: "SCollectionWithSideInput[T]") -> "SCollection[T]":
+    def to_scollection(self) -> "SCollection[T_co]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
@@ -223,19 +217,15 @@ class SideOutputCollections:
 class SCollectionWithSideOutput(WithFunctions[T_co]):
     """A collection whose functions take an element and a place for side outputs."""
 
-    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
-        super().__init__(collection)
-        self._sides = sides
-
     def map(
-        self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]
+        self, fn: Callable[[T_co, SideOutputContext], U]
     ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function makes of each element, and what it put elsewhere."""
         return self._apply_verb("map", fn)
 
     def flat_map(
-        self: "SCollectionWithSideOutput[T]",
-        fn: Callable[[T, SideOutputContext], Iterable[U] | None],
+        self,
+        fn: Callable[[T_co, SideOutputContext], Iterable[U] | None],
     ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function lists for each element, and what it put elsewhere."""
         return self._apply_verb("flat_map", fn)

@@ -58,27 +58,25 @@ class WindowedSCollection(WithFunctions[T_co]):
     """
 
     def map(
-        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
+        self, fn: "Callable[[WindowedValue[T_co]], WindowedValue[U]]"
     ) -> "WindowedSCollection[U]":
         """Each becomes what a function makes of it."""
         return self._apply_verb("map", fn)
 
     def flat_map(
-        self: "WindowedSCollection[T]",
-        fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
+        self,
+        fn: "Callable[[WindowedValue[T_co]], Iterable[WindowedValue[U]]]",
     ) -> "WindowedSCollection[U]":
         """Each becomes what a function lists."""
         return self._apply_verb("flat_map", fn)
 
-    def filter(
-        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], Any]"
-    ) -> "WindowedSCollection[T]":
+    def filter(self, fn: "Callable[[WindowedValue[T_co]], Any]") -> "WindowedSCollection[T_co]":
         """The elements for which a function is true."""
         return self._apply_verb("filter", fn)
 
     def key_by(
-        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], K]"
-    ) -> "WindowedSCollection[tuple[K, T]]":
+        self, fn: "Callable[[WindowedValue[T_co]], K]"
+    ) -> "WindowedSCollection[tuple[K, T_co]]":
         """Each element with its key before it."""
         call = Call(self._collection, "key_by", fn)
         key_of = call.checked(fn)
@@ -86,7 +84,7 @@ class WindowedSCollection(WithFunctions[T_co]):
             call, lambda element: (element.with_value((key_of(element), element.value)),)
         )
 
-    def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
+    def to_scollection(self) -> "SCollection[T_co]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 

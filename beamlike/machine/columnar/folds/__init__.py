@@ -9,31 +9,3 @@ sums), `sql` (means, and sums of DataFrames), `extremes` (least and greatest), `
 each value once, the first and the last), `corrected` (over rows of which some withdraw others),
 `objects` (everything else), `choice` (from a function to its fold).
 """
-
-from beamlike.machine.columnar.folds.base import (
-    Accumulators,
-    ElementsByWindow,
-    Fold,
-    FunctionRaised,
-    SavedForm,
-    Values,
-    from_objects,
-    values_array,
-)
-from beamlike.machine.columnar.folds.choice import fold_of
-from beamlike.machine.columnar.folds.corrected import shown
-from beamlike.machine.columnar.folds.objects import Objects
-
-__all__ = [
-    "Accumulators",
-    "ElementsByWindow",
-    "Fold",
-    "FunctionRaised",
-    "Objects",
-    "SavedForm",
-    "Values",
-    "fold_of",
-    "from_objects",
-    "shown",
-    "values_array",
-]

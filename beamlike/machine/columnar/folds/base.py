@@ -122,9 +122,12 @@ class Fold(ABC):
     numbers, which are saved as they are, and are the values of panes.
     """
 
-    @abstractmethod
+    dtype: pa.DataType
+    """The type of the values, or of what is saved of them."""
+
     def types(self) -> list[pa.DataType]:
-        """The types of saved accumulators."""
+        """The types of saved accumulators; by default one column of ``dtype``."""
+        return [self.dtype]
 
     @abstractmethod
     def create(self, count: int) -> Accumulators:
@@ -201,6 +204,11 @@ def numbers_of(array: pa.Array) -> Array:
     if dtype == np.bool_:
         return pc.fill_null(array, False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
     return _words_of(array, dtype)
+
+
+def filled(data: Array, present: Bools | None, instead: Any) -> Array:
+    """The same numbers with another one where there is none; None: all are there."""
+    return data if present is None else np.where(present, data, instead)
 
 
 def number_values(array: pa.Array) -> Values:

@@ -15,7 +15,8 @@ from beamlike.machine.columnar.folds.base import (
     ElementsByWindow,
     Fold,
     Values,
-    number_values,
+    filled,
+    numbers_of,
     present_in,
 )
 from beamlike.machine.columnar.folds.numbers import CountFold, WholeSum
@@ -44,8 +45,7 @@ class NetCountValuesFold(NetCountFold):
     """How many values stand that are not null."""
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        signs, present = _signs(columns[-1]), present_in(columns[0])
-        return Values(signs if present is None else np.where(present, signs, 0))
+        return Values(filled(_signs(columns[-1]), present_in(columns[0]), 0))
 
 
 class NetWholeSum(CountedSum):
@@ -70,11 +70,9 @@ class NetWholeSum(CountedSum):
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         """As digits, for the opposite of the least number has 65 bits, and as what each counts."""
-        numbers, signs = number_values(columns[0]), _signs(columns[-1])
-        negative, data = signs < 0, numbers.data
-        if numbers.present is not None:
-            data = np.where(numbers.present, data, 0)
-            signs = np.where(numbers.present, signs, 0)
+        present, signs = present_in(columns[0]), _signs(columns[-1])
+        negative, data = signs < 0, filled(numbers_of(columns[0]), present, 0)
+        signs = filled(signs, present, 0)
         over = (negative & (data == np.iinfo(np.int64).min)).astype(np.int64)
         with np.errstate(over="ignore"):
             low = np.where(negative, -data, data)

@@ -15,6 +15,7 @@ from beamlike.machine.columnar.folds.base import (
     Values,
     array_of,
     decimal_words,
+    filled,
     numbers_of,
     numpy_type,
     present_in,
@@ -27,9 +28,6 @@ class _OneColumn(Fold):
     def __init__(self, dtype: pa.DataType, least: bool) -> None:
         self.dtype, self.least = dtype, least
         self.pick: np.ufunc = np.minimum if least else np.maximum
-
-    def types(self) -> list[pa.DataType]:
-        return [self.dtype]
 
 
 class Extreme(_OneColumn):
@@ -131,10 +129,7 @@ class ExtremeDecimal(_OneColumn):
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = decimal_words(columns[0])
-        present = present_in(columns[0])
-        if present is not None:
-            high = np.where(present, high, self.none)
-        return low ^ _SIGN, high
+        return low ^ _SIGN, filled(high, present_in(columns[0]), self.none)
 
 
 _SIGN = np.int64(-(2**63))

@@ -18,6 +18,7 @@ from beamlike.machine.columnar.folds.base import (
     Values,
     array_of,
     decimal_words,
+    filled,
     fitted,
     from_objects,
     numbers_of,
@@ -44,8 +45,7 @@ def _added_in_order(start: Array, values: Array, counts: Ints) -> Array:
 class CountFold(Fold):
     """How many elements."""
 
-    def types(self) -> list[pa.DataType]:
-        return [pa.int64()]
+    dtype = _INT64
 
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count, np.int64),)
@@ -76,8 +76,7 @@ class CountValuesFold(CountFold):
 class FloatSum(Fold):
     """The sum of floats, to the last digit that of one addition after the other."""
 
-    def types(self) -> list[pa.DataType]:
-        return [pa.float64()]
+    dtype = pa.float64()
 
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count),)
@@ -86,8 +85,7 @@ class FloatSum(Fold):
         return self.add(self.create(len(elements.first)), elements)
 
     def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
-        data, present = elements.values.data, elements.values.present
-        numbers = data if present is None else np.where(present, data, 0.0)
+        numbers = filled(elements.values.data, elements.values.present, 0.0)
         return (_added_in_order(held[0], numbers, elements.counts),)
 
     def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
@@ -113,17 +111,12 @@ class WholeSum(Fold):
     def __init__(self, dtype: pa.DataType = _INT64) -> None:
         self.dtype = dtype
 
-    def types(self) -> list[pa.DataType]:
-        return [self.dtype]
-
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
-        data, present = elements.values.data, elements.values.present
-        return self.of_digits(
-            (data if present is None else np.where(present, data, 0),), elements.first
-        )
+        numbers = filled(elements.values.data, elements.values.present, 0)
+        return self.of_digits((numbers,), elements.first)
 
     def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
         digits, carry = [], None
@@ -167,10 +160,8 @@ class DecimalSum(WholeSum):
     width = 3
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
-        low, high = _digits(elements.values.data)
         present = elements.values.validity
-        if present is not None:
-            low, high = np.where(present, low, 0), np.where(present, high, 0)
+        low, high = (filled(digit, present, 0) for digit in _digits(elements.values.data))
         return self.of_digits((low, high) if high.any() else (low,), elements.first)
 
     def extract(self, accumulators: Accumulators) -> Values:

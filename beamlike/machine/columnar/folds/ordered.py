@@ -22,6 +22,7 @@ from beamlike.machine.columnar.folds.base import (
     Fold,
     Values,
     array_of,
+    filled,
     list_array,
     numbers_of,
     numpy_type,
@@ -135,10 +136,8 @@ class StampedFold(Fold):
         return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
-        timestamps = elements.timestamps
         present = None if self.keep_nulls else elements.values.validity
-        if present is not None:
-            timestamps = np.where(present, timestamps, NOTHING)
+        timestamps = filled(elements.timestamps, present, NOTHING)
         return self._chosen(elements.values, timestamps, elements.first, elements.counts)
 
     def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
@@ -167,10 +166,7 @@ class StampedFold(Fold):
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         value, time = columns
-        has_time = present_in(time)
-        timestamps = numbers_of(time)
-        if has_time is not None:
-            timestamps = np.where(has_time, timestamps, NOTHING)
+        timestamps = filled(numbers_of(time), present_in(time), NOTHING)
         if self.number is None:
             return Values(value), timestamps
         present = present_in(value)
