@@ -15,7 +15,7 @@ _END_MS: Final = 3000
 """How long an animation shows a step, and its last one."""
 
 
-def write_file(content: bytes, path: Path, what: str) -> None:
+def write_file(content: bytes, path: Path, title: str) -> None:
     """Write what is called so to a file, which is replaced if it is there.
 
     Raises:
@@ -25,7 +25,7 @@ def write_file(content: bytes, path: Path, what: str) -> None:
         path.write_bytes(content)
     except OSError as error:
         raise EnvironmentProblem(
-            f"{what} cannot be written to {path} ({error.strerror}); name a file in a folder that "
+            f"{title} cannot be written to {path} ({error.strerror}); name a file in a folder that "
             "exists"
         ) from error
 

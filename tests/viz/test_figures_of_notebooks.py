@@ -42,11 +42,11 @@ class Shown:
 def shown_in(path: Path) -> Shown:
     """Everything that the cells of a notebook draw."""
     shown = Shown([], [])
-    draw, of_results = picture.figure, Results.figure
+    made, of_results = picture.Picture.__init__, Results.figure
 
-    def drawing(scenes: Scene | Sequence[Scene], *rest: Any, **more: Any) -> Any:
-        shown.pictures.append([scenes] if isinstance(scenes, Scene) else list(scenes))
-        return draw(scenes, *rest, **more)
+    def making(drawn: picture.Picture, scenes: Sequence[Scene], *rest: Any, **more: Any) -> None:
+        shown.pictures.append(list(scenes))
+        made(drawn, scenes, *rest, **more)
 
     def recording(results: Results, *rest: Any, **more: Any) -> Any:
         shown.recordings.append(results.recording)
@@ -56,7 +56,7 @@ def shown_in(path: Path) -> Shown:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(FOLDER)
         patch.syspath_prepend(str(FOLDER))  # where their `course` module is
-        patch.setattr(picture, "figure", drawing)
+        patch.setattr(picture.Picture, "__init__", making)
         patch.setattr(Results, "figure", recording)
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "code" and "live" not in cell.metadata.get("tags", []):
@@ -74,7 +74,7 @@ def test_notebooks_have_figures() -> None:
 @every_notebook
 def test_no_label_of_a_picture_is_cut_or_leaves_its_window(path: Path, width: int) -> None:
     for scenes in shown_in(path).pictures:
-        check_names(picture.figure(scenes, width=width))
+        check_names(picture.Picture(scenes, width=width))
 
 
 CUT = """() => {
