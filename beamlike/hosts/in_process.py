@@ -29,7 +29,8 @@ from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
 Wait = Callable[[int], int]
-"""Waits until processing time is past an instant (ms), and says what it is then."""
+"""Waits until processing time is past an instant, and returns the time then; both in ticks of the
+graph."""
 
 _NOTHING: Final = Bundle()
 _DEEPEST: Final = 50

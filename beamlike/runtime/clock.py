@@ -17,18 +17,21 @@ from beamlike.runtime.plan import Plan
 class Clock:
     """The clocks of a group at the end of a step, and what its inputs reported.
 
+    Times are in ticks of the plan, see `Resolution`.
+
     =============  =========================================  ============================
     field          stored                                     cleared
     =============  =========================================  ============================
-    ``watermark``  the input watermark, ms; with a side       never, only forward
+    ``watermark``  the input watermark (ticks); with a side   never, only forward
                    input that of the main input. Where keys
                    have watermarks of their own: what all
                    of them are at least
-    ``clock``      processing time, ms                        never, only forward
+    ``clock``      processing time (ticks)                    never, only forward
     ``inputs``     what is known of each input's own          never, see `InputState`
                    watermark; none if the host knows it
-    ``side``       the watermark of the side input, ms; None  never, only forward
-                   if there is none, or it is not known apart
+    ``side``       the watermark of the side input (ticks);   never, only forward
+                   None if there is none, or it is not known
+                   apart
     =============  =========================================  ============================
     """
 
@@ -52,7 +55,7 @@ class Clock:
         Args:
             plan: What the group works on.
             updates: What the inputs of the plan, and the host, report of the watermark.
-            clock: Processing time (ms).
+            clock: Processing time (ticks).
         """
         clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
         if plan.clocks is not None:
@@ -71,7 +74,7 @@ class Clock:
 
     @property
     def side_at(self) -> int:
-        """The watermark of the side input (ms): that of all inputs, if it is not known apart."""
+        """The watermark of the side input (ticks): that of all inputs, if it is not known apart."""
         return self.watermark if self.side is None else self.side
 
     def to_save(self, unit: Resolution) -> dict[str, Any]:
@@ -113,7 +116,7 @@ class ShardInput:
         tables: Rows or combined elements, in order of arrival, see `beamlike.runtime.envelope`.
         updates: Updates of the watermark. A lower one than before is ignored: a restarted query
             may report an older watermark at first.
-        clock: Processing time now (ms). A lower one than before is ignored, too.
+        clock: Processing time now (ticks). A lower one than before is ignored, too.
     """
 
     tables: Sequence[pa.Table]

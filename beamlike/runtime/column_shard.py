@@ -59,8 +59,9 @@ class Pass:
 
     ``phases`` says of each of ``panes`` what brought it out: `CLOCK`, `ARRIVAL` or `WATERMARK`.
     ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
-    that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them. Where only the
-    first of a key goes on, ``first`` are those that do; None: they are grouped.
+    that ``drops`` are from, ``judged_at`` is the watermark (ticks) that decided which were late.
+    ``first`` has the rows that go on where a stage passes on only the first row of each key; None:
+    the stage groups.
     """
 
     panes: list[Panes]
@@ -164,7 +165,7 @@ class ShardInPasses(ABC):
             rows: Their saved rows.
             arrived: What they get, in one piece; None: nothing.
             index: The shard's.
-            judged_at: The watermark (ms) that judges what arrives.
+            judged_at: The watermark (ticks) that judges what arrives.
             to: The clocks after the step.
         """
 
@@ -228,7 +229,7 @@ class ColumnShard(ShardInPasses):
         note_deadlines(index, *(column[places] for column in known))
 
     def _holds(self, state: State, withdrawn: Ints | None) -> Ints:
-        """Where each window holds back the output watermark of the shard (ms); `NEVER`: nowhere.
+        """Where each window holds back the output watermark of the shard (ticks); `NEVER`: nowhere.
 
         Panes that may still be withdrawn hold it too, see `earliest_correction`.
 

@@ -68,8 +68,8 @@ def ends_in(plan: Plan, table: pa.Table, start: Ints | None) -> Bools | None:
     Args:
         plan: Whose rows they are.
         table: The rows, see `beamlike.runtime.envelope`.
-        start: Where the window begins (ms) in which each row comes, `NOTHING` for one that comes in
-            none: only these are looked at. None: none comes in a window.
+        start: Where the window of each row begins (ticks), `NOTHING` for a row that arrives without
+            a window: only those are looked at. None: all arrive without a window.
 
     Raises:
         WindowError: A function of the user's raised, or said neither True nor False.

@@ -224,7 +224,8 @@ def delivered_in(table: pa.Table) -> list[Delivered]:
 
 
 def clock_table(clocks: Iterable[tuple[int, int]]) -> pa.Table:
-    """Processing time (ms) by the numbers of the sources whose scripts say it."""
+    """Processing time by the numbers of the sources whose scripts say it: for a grouping of rows in
+    ms, for a pipeline in ticks of its graph."""
     return _table(clocks, _CLOCK)
 
 

@@ -59,7 +59,7 @@ class Lifter:
         Args:
             tables: One or more, in order of arrival: all of rows, or all of combined elements,
                 which are combined further. They have a ``hash`` in place of a bucket.
-            watermark: The input watermark (ms) that judges them; None: they are judged later.
+            watermark: The input watermark (ticks) that judges them; None: they are judged later.
 
         Returns:
             One row for each window of each key, in any order.
@@ -137,7 +137,7 @@ def combine_the_rest(
     Args:
         lifter: Makes that of the plan.
         tables: What arrives, with the ``bucket`` of each key.
-        watermark: What judges the rows (ms).
+        watermark: The input watermark that judges the rows (ticks).
 
     Returns:
         Tables of one form, and the rows that come too late.

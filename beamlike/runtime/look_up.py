@@ -37,14 +37,14 @@ class LookUp(Operation):
     Args:
         main_window_fn: Windows of main rows that come in none.
         side_window_fn: The windows of the side input.
-        allowed_lateness: How long after the end of a side window main rows may look there (ms).
+        allowed_lateness: How long after the end of a side window main rows may look there (ticks).
         how: ``"left"`` keeps rows that find nothing, ``"inner"`` leaves them out.
         main: The columns of a main row, without the key.
         side: The columns of a side row, without the key.
         hidden: Columns of the main row that only its window function needs.
         on_error: What to do when a window function raises.
         side_trigger: The trigger of the side input's grouping.
-        side_allowed_lateness: How long after its end a side window may have its first pane (ms);
+        side_allowed_lateness: How long after its end a side window may have its first pane (ticks);
             None: until its trigger must have fired.
 
     Raises:
@@ -162,7 +162,7 @@ class _SideWindowColumns(PlainParts):
     ===========  ====================  =====================================================
     ``content``  list of structs,      the side rows of the latest pane; null before the
                  nullable              first
-    ``waiting``  list of structs of    main rows that wait: event time and window (ms), and
+    ``waiting``  list of structs of    main rows that wait: event time and window (ticks), and
                  ``ts``, ``start``,    the columns
                  ``end`` and ``row``
     ===========  ====================  =====================================================

@@ -1,4 +1,4 @@
-"""The memory host: a script in this process, in milliseconds, without Spark."""
+"""The memory host: plays a script in this process, without Spark."""
 
 from collections.abc import Hashable, Mapping
 
@@ -46,8 +46,8 @@ class MemoryStage:
     Args:
         machine: What it does.
         states: What is remembered of each key; None: nothing has happened.
-        watermark: Where the watermark is (ms).
-        clock: Processing time (ms).
+        watermark: The input watermark (ticks of the machine).
+        clock: Processing time (ticks).
 
     Attributes:
         records: Whether everything is written down as it happens, for `run`.
@@ -88,13 +88,13 @@ class MemoryStage:
 
     @property
     def output_watermark(self) -> int:
-        """The output watermark (ms): only late panes have timestamps before it."""
+        """The output watermark (ticks): only late panes have timestamps before it."""
         return self._reached if self._correction is None else self._passed_on
 
     @property
     def wakes_at(self) -> int | None:
-        """The processing time (ms) that the clock has to pass for something to happen; None if
-        nothing waits for it."""
+        """The processing time (ticks) that the clock has to pass for something to happen; None if
+        nothing waits for the clock."""
         timers = map(self._machine.next_timers, self._states.values())
         instants = (timer.clock for timer in timers if timer.clock is not None)
         return min(instants, default=None)

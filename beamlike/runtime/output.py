@@ -350,7 +350,7 @@ def keyed_drops(
         plan: What they are dropped from.
         drops: Some of the rows that arrived.
         arrived: These rows; None if there were none.
-        judged_at: The watermark (ms) that judged them.
+        judged_at: The watermark (ticks) that judged them.
     """
     for drop in drops:
         assert arrived is not None, "what is dropped has arrived"

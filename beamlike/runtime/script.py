@@ -40,7 +40,8 @@ class Machine(Protocol):
 
 
 Correction = Callable[[KeyState], int | None]
-"""Where panes of a key that may be withdrawn hold back what comes after (ms); None: nowhere."""
+"""The instant (ticks) at which panes of a key that may still be withdrawn hold back later stages;
+None: they hold nothing back."""
 
 
 def correction_of(machine: Machine) -> Correction | None:
@@ -119,7 +120,7 @@ class Run:
         return Run(tuple(script), tuple(outputs), tuple(trace), self.steps)
 
     def clocks(self) -> list[tuple[int, int]]:
-        """Watermark and processing time (ms) after each step."""
+        """Watermark and processing time (ticks) after each step."""
         watermark, clock = MIN_TIMESTAMP, 0
         readings = []
         for step in self.script:

@@ -256,7 +256,7 @@ class Shard:
 
 
 def _greatest(arrived: Iterable[Item] | None) -> int | None:
-    """The greatest event time of elements (ms); None if there are none."""
+    """The greatest event time of elements (ticks); None if there are none."""
     return max((item.timestamp for item in arrived or ()), default=None)
 
 
@@ -291,7 +291,7 @@ def _note(
 
 
 def _holds(state: KeyState, correction: Correction | None) -> Iterator[int]:
-    """Where a key holds back the output watermark of its shard (ms)."""
+    """Where a key holds back the output watermark of its shard (ticks)."""
     if (held := earliest_hold(state.windows)) is not None:
         # A hold cannot be behind the key's output watermark.
         yield max(held, state.output_watermark)

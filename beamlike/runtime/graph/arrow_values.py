@@ -74,7 +74,7 @@ def _is_of(array: pa.Array, dtype: pa.DataType) -> bool:
 
 
 def times_and_windows(bundle: Bundle) -> tuple[Any, Spans]:
-    """The event times (ms) of elements, and the windows that they are in, one each, as arrays."""
+    """The event times (ticks) of elements that are in one window each, and these windows."""
     parts = bundle.parts()
     spans = [_bounds(part) for part in parts]
     times = [part.times if isinstance(part, ColumnBundle) else part.timestamps for part in parts]

@@ -6,8 +6,8 @@ column                type                  holds
 ``key_key``           binary                the key, see `beamlike.runtime.graph.keys`
 ``value_value``       binary, or plain      the value: as it is where all of a table have one
                                             plain type, else on the wire
-``ts``                int64                 event time, ms
-``start``, ``end``    int64                 its window, ms; null: the machine assigns it
+``ts``                int64                 event time (ticks)
+``start``, ``end``    int64                 its window (ticks); null: the machine assigns it
 ``bucket``            int32                 of its key, see `Plan`
 ====================  ====================  ====================================================
 

@@ -40,7 +40,7 @@ from beamlike.safe_text import USER_RAISED
 
 
 def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
-    """The windows of elements at these event times (ms), as `WindowFn.assign` has them.
+    """The windows of elements at these event times (ticks), as `WindowFn.assign` has them.
 
     None if elements may be in several windows, if the window function looks at their values or is
     a user's own, and near the end of time, where windows are cut short: then `assign` is called.

@@ -151,7 +151,7 @@ class SideContents:
         """Store what windows hold, and forget what no element can look into any more.
 
         Args:
-            reached: The watermark of each machine (ms).
+            reached: The watermark of each machine (ticks).
         """
         self.latest.forget(reached)
         self._waiting = +self._waiting

@@ -37,7 +37,7 @@ class SideBatch:
 
     Args:
         values: Their values.
-        timestamps: Their event times (ms).
+        timestamps: Their event times (ticks).
         panes: Their panes.
         seen: What the side inputs that they have passed hold for them.
     """
@@ -86,7 +86,7 @@ def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
 
 
 def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
-    """The panes of a side input: the window, the event time (ms) and the items of each."""
+    """The panes of a side input: the window, the event time (ticks) and the items of each."""
     for pane in bundle:
         _, items = pane.value
         yield from ((window, pane.timestamp, items) for window in pane.windows)
@@ -125,7 +125,7 @@ class LatestPanes:
         """Forget what no element can look into any more.
 
         Args:
-            reached: The watermark that both inputs of each machine have reached (ms).
+            reached: The watermark that both inputs of each machine have reached (ticks).
         """
         for side, window in [*self.content]:
             if reached[side] > self.machines[side].last_look(window):

@@ -14,8 +14,8 @@ column              type    holds
 ``value_value``     binary  a `Main` with a `SideBatch`, or the items of a pane, on the wire
 ``digest``          string  of the items; null for elements
 ``count``           int64   how many elements there are; 0 for a pane
-``ts``              int64   event time (ms), the least of a batch
-``start``, ``end``  int64   the window (ms)
+``ts``              int64   event time (ticks), the least of a batch
+``start``, ``end``  int64   the window (ticks)
 ==================  ======  =================================================================
 """
 

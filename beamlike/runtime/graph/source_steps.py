@@ -24,7 +24,7 @@ class SourceStep:
     """None: only time passes."""
     events: tuple[ScriptStep, ...]
     clock: int
-    """Processing time (ms), which all sources share."""
+    """Processing time in ticks of the graph, which all sources share."""
 
 
 def steps_of(nodes: Iterable[Node]) -> Iterator[SourceStep]:

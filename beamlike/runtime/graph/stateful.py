@@ -51,7 +51,7 @@ def folds_parts(node: Node) -> bool:
 
 
 def is_before_all_windows(watermark: int) -> bool:
-    """Whether no window can have ended: a source that ends by itself has this watermark (ms)."""
+    """Whether no window can have ended: a source that ends by itself has this watermark (ticks)."""
     return any(watermark == unit.earliest for unit in Resolution)
 
 

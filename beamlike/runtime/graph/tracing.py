@@ -50,8 +50,8 @@ class ShardTrace:
     Args:
         node: The number of the grouping.
         shard: The position of the shard.
-        clock: Processing time (ms).
-        watermark: Its input watermark (ms) after the micro-batch.
+        clock: Processing time (ticks).
+        watermark: Its input watermark (ticks) after the micro-batch.
         arrived: Each element that it was given: its key and its value in bytes, and itself
             without its value.
         outputs: What came out, in order: in which phase, of which key, and what.

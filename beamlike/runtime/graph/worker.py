@@ -62,7 +62,7 @@ class Worker(ABC):
 
     @property
     def output_watermark(self) -> int:
-        """Only what is late comes out with an event time (ms) before it."""
+        """The output watermark (ticks): only late elements come out with an earlier event time."""
         return self.watermark
 
     @property
@@ -72,8 +72,8 @@ class Worker(ABC):
 
     @property
     def wakes_at(self) -> int | None:
-        """The processing time (ms) that the clock has to pass for something to happen; None if
-        nothing waits for it."""
+        """The processing time (ticks) that the clock has to pass for something to happen; None if
+        nothing waits for the clock."""
         return None
 
     @abstractmethod
@@ -81,17 +81,17 @@ class Worker(ABC):
         """A bundle of elements from each source."""
 
     def advance_sources(self, watermarks: Sequence[int]) -> Tagged:
-        """The sources have come so far: the watermark of each (ms), in order."""
+        """The watermarks of the sources become these (ticks), in order of the sources."""
         least = min(watermarks)
         return self.advance(least) if least > self.watermark else ()
 
     def advance(self, to: int) -> Tagged:
-        """The input watermark becomes this (ms)."""
+        """The input watermark becomes this (ticks)."""
         self.watermark = to
         return ()
 
     def advance_clock(self, to: int) -> Tagged:
-        """Processing time becomes this (ms)."""
+        """Processing time becomes this (ticks)."""
         return ()
 
     def happen(self, events: Sequence[ScriptStep]) -> Tagged:

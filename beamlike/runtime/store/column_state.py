@@ -320,7 +320,7 @@ def _filled(saved: pa.Array, defaults: Ints) -> Ints:
 
 
 def withdrawn_at(table: Table) -> Ints | None:
-    """The earliest timestamp of the panes that each window may withdraw (ms), `NEVER` if it has
+    """The earliest timestamp of the panes that each window may withdraw (ticks), `NEVER` if it has
     none; None: no window of the grouping withdraws any."""
     panes = table.unretracted_panes
     if panes is None:
@@ -330,7 +330,7 @@ def withdrawn_at(table: Table) -> Ints | None:
 
 
 def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
-    """The earliest timestamp of the panes that each saved window may withdraw (ms)."""
+    """The earliest timestamp of the panes that each saved window may withdraw (ticks)."""
     if "unretracted_panes" not in saved.column_names:
         return None
     panes = one_chunk(saved.column("unretracted_panes"))

@@ -42,20 +42,21 @@ class ShardStatus:
 
     Attributes:
         windows_open: Windows that it keeps.
-        watermark: Its input watermark (ms).
+        watermark: Its input watermark (ticks).
         merges: Live windows that became part of another in this step.
-        deadline: The least event time that a window waits for the watermark to pass (ms); None if
-            none does.
-        clock_deadline: The least processing time that one waits for the clock to pass (ms);
-            None if none does.
-        clock: Processing time (ms).
-        known: The greatest event time of each input before the step (ms), as far as it has a clock
-            of its own; None before its first row.
-        reached: The same after the step, as far as it is `believed`.
+        deadline: The least event time that a window waits for the watermark to pass (ticks); None
+            if none waits.
+        clock_deadline: The least processing time that a window waits for the clock to pass (ticks);
+            None if none waits.
+        clock: Processing time (ticks).
+        known: The greatest event time of each input before the step (ticks); None before its first
+            row. Empty where the host knows the watermark.
+        reached: The greatest event time of each input after the step (ticks), as far as it is
+            `believed`.
         silent: The parts of inputs that became idle in this step, by their names.
-        side_watermark: The watermark of its side input (ms), see `Clock.side_at`.
-        output_watermark: Its output watermark (ms).
-        output_before: The same before the step.
+        side_watermark: The watermark of its side input (ticks), see `Clock.side_at`.
+        output_watermark: Its output watermark (ticks).
+        output_before: Its output watermark before the step (ticks).
     """
 
     windows_open: int
@@ -76,20 +77,21 @@ class ShardStatus:
 class Index:
     """Where the shard's clocks and rows are, and each bucket's earliest deadlines.
 
-    The names of what is saved are those of the first layout, see `_FIELDS`.
+    Times are in ticks of the plan. The names of what is saved are those of the first layout, see
+    `_FIELDS`.
 
     =====================  ====================================  ===============================
     field                  stored                                cleared
     =====================  ====================================  ===============================
     ``clocks``             its clocks after its last step        never, see `Clock`
     ``output``             the output watermark: the largest so  never, only forward
-                           far of min(watermark, all holds), ms
+                           far of min(watermark, all holds)
     ``contents``           where the rows are, see `PageContents`  see there
     ``deadline``           per bucket, the event time that the   when no key of the bucket waits
                            watermark has to pass                 for the watermark
     ``clock_deadline``     per bucket, the same of the clock     when no key waits for the clock
     ``hold``               per bucket, its earliest hold of      when nothing holds any more
-                           the output watermark, ms
+                           the output watermark
     ``side``               per bucket, the event time that the   when no key waits for the side
                            side input's watermark has to pass    input
     ``key_clock_digests``  per bucket, the digest of the clocks  never

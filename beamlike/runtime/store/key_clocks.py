@@ -82,7 +82,7 @@ class BucketClocks:
         known: Those of keys that have had elements.
         source: How watermarks follow elements from this step on.
         before: How they followed until now.
-        at: The clocks of the shard after its last step.
+        now: The clocks of the shard after its last step.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class BucketClocks:
 
         Args:
             key: The key.
-            greatest: The greatest event time of its elements in this step (ms); None: it has none.
+            greatest: The greatest event time of its elements in this step (ticks); None: none came.
             begin: The clocks of the shard as the step begins; their watermark holds for all keys.
-            to: The same as it ends.
+            to: The clocks of the shard as the step ends.
         """
         before = self.known.get(key)
         if before is not None:

@@ -36,8 +36,8 @@ from beamlike.runtime.store.state import Key, key_tuples
 from beamlike.runtime.store.stores import Store
 
 OWN: Final = ("own_judged_at", "own_watermark", "own_greatest", "own_active_at")
-"""Columns of a recorded row, of its key: the watermark (ms) that judged it, and the fields of
-`KeyClock` after the step."""
+"""Columns that a recorded row has besides: of its key the watermark (ticks) that judged it, and the
+fields of `KeyClock` after the step."""
 
 _CONTENTS: Final = -2
 _FIRST: Final = -3
@@ -46,23 +46,23 @@ _NOTHING: Final = pa.table({})
 
 @attrs.frozen
 class ShardMoment:
-    """The watermark and processing time of a shard (ms)."""
+    """The watermark and processing time of a shard, in ticks of its query or in ms."""
 
     watermark: int
     clock: int
 
     def in_milliseconds(self, unit: Resolution) -> Self:
-        """The moment, which counts so, in milliseconds."""
+        """This moment, which counts ticks of ``unit``, in ms."""
         return type(self)(unit.to_ms(self.watermark), unit.to_ms(self.clock))
 
 
 @attrs.frozen(eq=False)
 class RecordedStep:
-    """A step of a shard.
+    """A step of a shard, in ticks of its query or in ms.
 
     Args:
-        judged_at: The watermark as it began, which decided which rows were late (ms).
-        after: The clocks at its end. Processing time stands there for all of the step.
+        judged_at: The watermark as it began, which decided which rows were late.
+        after: The clocks at its end. Processing time has this value during all of the step.
         rows: What arrived, in order, as `beamlike.runtime.shard.Shard.step` takes it. Where each
             key has a watermark of its own, also how it stands, in the columns of `OWN`.
         key_clock: How such watermarks follow their rows; None: there is one for all keys.
@@ -74,7 +74,7 @@ class RecordedStep:
     key_clock: SourceClock | None = None
 
     def in_milliseconds(self, unit: Resolution) -> Self:
-        """The step, which counts so, in milliseconds."""
+        """This step, which counts ticks of ``unit``, in ms."""
         if unit is MILLISECONDS:
             return self
         return type(self)(
@@ -87,8 +87,9 @@ class RecordedStep:
 
 @attrs.frozen
 class _Contents:
-    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes); and
-    what their times count."""
+    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes).
+
+    Their times count ``resolution``."""
 
     first: int
     sizes: tuple[int, ...]
@@ -114,7 +115,7 @@ class _Contents:
 
 @attrs.frozen(eq=False)
 class StateRecord:
-    """The recorded steps of a shard. Whatever its times count, here they are in milliseconds.
+    """The recorded steps of a shard, with all times in ms, whatever its query counts.
 
     Args:
         steps: The steps, in order.

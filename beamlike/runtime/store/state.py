@@ -4,17 +4,17 @@
 column                 type                 holds
 =====================  ===================  ================================================
 one for each key       the key's type       the key
-``start``, ``end``     int64                the window, ms; the global window by its bounds
-``output_watermark``   int64                the key's output watermark, ms
+``start``, ``end``     int64                the window (ticks); the global window by its bounds
+``output_watermark``   int64                the key's output watermark (ticks)
 ``finished``           int64                finished bits of the trigger tree, root lowest,
                                             parents before children
 ``t0``, ``t1`` ...     int64, nullable      count or clock target of each node that has one
 ``d0``, ``d1`` ...     binary, nullable     what a delta is measured from, pickled, of each node
                                             that keeps it
 ``new_elements``       int64                elements since the pane before
-``element_hold``       int64, nullable      hold of the output watermark, ms
+``element_hold``       int64, nullable      hold of the output watermark (ticks)
 ``end_timer_set``      bool                 a trigger waits for the end of the window
-``processing_timers``  list<int64>          processing-time timers, ms
+``processing_timers``  list<int64>          processing-time timers (ticks)
 ``timing``             string, nullable     last emitted pane; null if none
 ``index``              int64, nullable      its index
 ``nonspeculative``     int64, nullable      its nonspeculative index

@@ -31,7 +31,7 @@ from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 AT: Final = "__beamlike_at"
-"""The column of event time (ms) that is added to the rows."""
+"""The column of event time that is added to the rows, in ticks of the graph."""
 AHEAD: Final = "__beamlike_ahead"
 """The column that says which rows are too far ahead of the clock."""
 

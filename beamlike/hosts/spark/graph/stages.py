@@ -190,5 +190,5 @@ def _rest(layers: Layers, left: Mail, report: Report) -> Iterator[bytes]:
 
 
 def _instant_of(update: InputUpdate) -> int:
-    """The watermark, or the greatest event time of a source (ms)."""
+    """The watermark of an update, or the greatest event time of a source (ticks)."""
     return update.greatest if isinstance(update, SourceProgress) else update.watermark
