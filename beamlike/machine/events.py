@@ -9,7 +9,7 @@ import attrs
 from beamlike.errors import BeamlikeError, WatermarkError
 from beamlike.model.combine import Stamped
 from beamlike.model.panes import PaneInfo
-from beamlike.model.time import show_instant
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import IntervalWindow, Window
 
 
@@ -83,13 +83,19 @@ def refuse_going_back(
     stands_at: int,
     side_at: int | None = None,
     error: type[BeamlikeError] = WatermarkError,
+    unit: Resolution = MILLISECONDS,
 ) -> None:
     """Refuse a move of a clock that would go back.
 
     Args:
-        stands_at: Where the clock in question stands.
-        side_at: Where the watermark of a side input stands, None if there is none.
-        error: What is raised.
+        move: The move.
+        stands_at: Where the clock that moves stands (ticks).
+        side_at: Where the watermark of a side input stands (ticks), None if there is none.
+        error: The class of the error.
+        unit: What a tick is.
+
+    Raises:
+        BeamlikeError: One of the class ``error``: the clock would go back.
     """
     name, to = "the watermark", move.to
     if isinstance(move, AdvanceClock):
@@ -97,9 +103,10 @@ def refuse_going_back(
     elif to >= stands_at and move.side is not None and side_at is not None:
         name, stands_at, to = "the watermark of the side input", side_at, move.side
     if to < stands_at:
+        show, abbreviation = unit.show_instant, "ms" if unit is MILLISECONDS else "us"
         raise error(
-            f"{name} cannot go back: it stands at {show_instant(stands_at)} ({stands_at} ms), "
-            f"requested {show_instant(to)} ({to} ms)"
+            f"{name} cannot go back: it stands at {show(stands_at)} ({stands_at} {abbreviation}), "
+            f"requested {show(to)} ({to} {abbreviation})"
         )
 
 
@@ -126,7 +133,8 @@ class DropReason(Enum):
     """Why an element did not get into a window."""
 
     EXPIRED = "expired"
-    """Its own window, before any merging, was past its end plus the allowed lateness."""
+    """It came too late. By default its own window, before merging, was past its end plus the
+    allowed lateness; `LateCheck` may choose another rule."""
     CLOSED = "closed"
     """The trigger of its window, after merging, had finished."""
     FAILED = "failed"
@@ -176,19 +184,20 @@ class Drop:
     """An element that one of its windows did not accept, or some that were combined before; or a
     row that never became an element.
 
-    ``element`` is None if the elements were accepted and their window's last pane could not
-    be made, so that only their number is left. ``window`` is None if the element never got as
-    far as a window, because the window function raised for it.
+    ``element`` is None for a row that never became an element, and where elements were accepted
+    before the trigger of their window or its last pane failed: then only their number is left.
+    ``window`` is None for a row that never became an element, and for an element for which the
+    window function raised.
 
     ``missed_by`` is how many ticks (see `Resolution`) earlier the watermark would have had to be
     for the window to accept it; None for the other reasons, where no time would have helped.
     ``nearest_session`` is the live session, as it would be after merging, that would have taken the
     element in had the merged window decided (see `LateCheck`); None if there is none.
 
-    ``watermark`` is the input watermark when it happened, None if it happened where the watermark
-    is not known: before the elements reached the machine. ``count`` says how many elements were
-    lost, and ``error`` what the function of the user's raised, in words. ``cause`` is the exception
-    itself, within the step in which it was raised.
+    ``watermark`` is the input watermark (ticks) when the element was dropped; None if it was
+    dropped before it reached the machine, where no watermark is known. ``count`` says how many
+    elements were lost. ``error`` describes what the user's function raised; ``cause`` is the
+    exception itself, and is None outside the step in which it was raised.
     """
 
     element: Item | None

@@ -26,8 +26,8 @@ class KeyClock:
     ``active_at``  processing time of its last element                  never, only forward
     =============  ===================================================  ===================
 
-    It is there from the key's first element on, and stays when the key has no windows: what comes
-    late for them is late also when they are gone.
+    A key has one from its first element on, and keeps it when it has no windows: an element that is
+    late for a window is late also after the window is gone.
     """
 
     watermark: int
@@ -36,8 +36,15 @@ class KeyClock:
 
     @classmethod
     def after(cls, before: Self | None, greatest: int, source: SourceClock, clock: int) -> Self:
-        """The clock of a key once elements have come, of which ``greatest`` is the greatest event
-        time; ``before`` is its clock before them, see `at`, None if they are its first."""
+        """The clock of a key after elements have arrived.
+
+        Args:
+            before: Its clock before them, brought to this step by `caught_up`; None if they are its
+                first elements.
+            greatest: The greatest event time among them (ticks).
+            source: How the watermark follows event times.
+            clock: Processing time (ticks).
+        """
         greatest = believed(greatest, source, clock)
         reached = source.resolution.earliest
         if before is not None:
@@ -45,15 +52,17 @@ class KeyClock:
         return cls(reached, greatest, clock).caught_up(source, clock)
 
     def caught_up(self, source: SourceClock, clock: int) -> Self:
-        """The clock of a key at this processing time, if no element has come since."""
+        """The clock of a key at a later processing time (ticks), without elements in between."""
         reached = source.watermark(self.greatest, self.active_at, clock)
         if reached is None or reached <= self.watermark:
             return self
         return attrs.evolve(self, watermark=reached)
 
     def due(self, source: SourceClock, event: int) -> int | None:
-        """The processing time past which the watermark is past an event time that it has not passed
-        yet; None: no processing time will bring it there."""
+        """The processing time that the clock has to pass for the watermark to pass ``event``.
+
+        None: processing time does not move the watermark. ``event`` lies ahead of the watermark.
+        """
         if source.idle_after is None or source.idle is not Idle.ADVANCE:
             return None
         return event - self.greatest + source.delay + self.active_at + source.idle_after

@@ -29,9 +29,9 @@ class Lifting:
     what is passed on.
 
     Args:
-        strategy: That of the grouping that follows.
-        combine: Likewise.
-        on_error: Likewise.
+        strategy: The strategy of the grouping that follows.
+        combine: Its combine function.
+        on_error: What it does when a function of the user's raises.
 
     Raises:
         WindowingError: As `check_liftable`.
@@ -52,19 +52,22 @@ class Lifting:
             late_check=strategy.late_check,
         )
         self._grouping = Grouping(silent, combine, on_error)
-        # What a merged window decides, cannot be known here.
+        # Only the grouping knows the merged window that decides with "merged".
         self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
         self, elements: Sequence[Item], watermark: int | None
     ) -> tuple[tuple[Lifted, ...], tuple[Drop, ...]]:
-        """What becomes of the elements of one key.
+        """Combine the elements of one key.
 
         Args:
             elements: In order of arrival. Some may have been combined before.
-            watermark: The input watermark that judges which of them are late. With
-                ``late_check="merged"`` the grouping that follows judges; without a watermark, too,
-                which is right for windows that do not merge only.
+            watermark: The input watermark that judges which of them are late (ticks). With
+                ``late_check="merged"`` the grouping that follows judges instead. It does so too if
+                this is None, which is right only for windows that do not merge.
+
+        Returns:
+            One combined element for each window, and the drops of late elements.
 
         Raises:
             UserFunctionError: A function of the user's raised, and that is to be reported.

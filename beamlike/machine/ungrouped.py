@@ -1,6 +1,6 @@
 """What machines that do not group share: elements one by one, clocks that only go forward.
 
-At the end the smallest of them, of a stage that only assigns windows.
+The smallest of them is here too: `PassThrough`, which only assigns windows.
 """
 
 from abc import ABC, abstractmethod
@@ -27,6 +27,7 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
+from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
@@ -37,6 +38,8 @@ class UngroupedMachine(ABC):
 
     needs_clock: bool = False
     """Whether something waits for processing time."""
+    resolution: Resolution
+    """What a tick is."""
 
     def step(
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
@@ -53,7 +56,7 @@ class UngroupedMachine(ABC):
                 that this machine takes.
             UserFunctionError: A function of the user's raised, and that is to be reported.
         """
-        after, effects = self._stepped(state, event, *clocks_after(state, event))
+        after, effects = self._stepped(state, event, *clocks_after(state, event, self.resolution))
         if on_event is not None:
             for effect in effects:
                 if isinstance(effect, Drop):
@@ -64,7 +67,12 @@ class UngroupedMachine(ABC):
     def _stepped(
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
-        """The same, with the clocks to which the event brings the key."""
+        """The next state and the effects of an event, see `step`.
+
+        Args:
+            watermark: The watermark after the event.
+            clock: Processing time after the event.
+        """
 
 
 def refuse_merging(window_fn: WindowFn) -> None:
@@ -100,13 +108,17 @@ def expired(element: Element, window: Window, deadline: int, watermark: int) -> 
     return Drop(element, window, DropReason.EXPIRED, missed_by, watermark=watermark)
 
 
-def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
-    """The watermark and the clock that an event brings a key to, neither of which goes back."""
+def clocks_after(state: KeyState, event: Event, unit: Resolution) -> tuple[int, int]:
+    """The watermark and the clock (ticks of ``unit``) to which an event brings a key.
+
+    Raises:
+        WatermarkError: One of them would go back.
+    """
     if isinstance(event, Bundle):
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)
     stands_at = state.watermark if is_watermark else state.clock
-    refuse_going_back(event, stands_at, state.side)
+    refuse_going_back(event, stands_at, state.side, unit=unit)
     return (event.to, state.clock) if is_watermark else (state.watermark, event.to)
 
 
@@ -124,7 +136,7 @@ class PassThrough(UngroupedMachine):
     """
 
     def __init__(self, window_fn: WindowFn, on_error: OnFailureLike = OnFailure.FAIL) -> None:
-        self.window_fn = window_fn
+        self.window_fn, self.resolution = window_fn, window_fn.resolution
         self.on_error = option(OnFailure, on_error, "on_error")
 
     def _stepped(

@@ -6,6 +6,7 @@ from beamlike.errors import WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.ungrouped import PassThrough
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
@@ -52,6 +53,19 @@ def test_the_machine_itself_refuses_a_clock_that_goes_back(there: Event, back: E
     with pytest.raises(WatermarkError) as refused:
         MACHINE.step(state, back)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(("there", "back", "message"), BACK)
+def test_the_refusal_counts_what_the_machine_counts(there: Event, back: Event, message: str):
+    in_micros = WindowingStrategy(FixedWindows("10 us"))
+    of_micros = message.replace(".008 (8 ms)", ".000008 (8 us)").replace(
+        ".007 (7 ms)", ".000007 (7 us)"
+    )
+    for machine in Grouping(in_micros, Collect()), PassThrough(FixedWindows("10 us")):
+        state, _ = machine.step(KeyState(), there)
+        with pytest.raises(WatermarkError) as refused:
+            machine.step(state, back)
+        assert str(refused.value) == of_micros
 
 
 def test_clocks_may_stand_still():

@@ -1,4 +1,4 @@
-"""What the columnar machine is given, remembers and gives out, in columns.
+"""What the columnar machine takes in, keeps and gives out, in columns.
 
 It remembers a row for each window of each key. The columns are the fields of the reference
 machine's `WindowState` and `KeyState`, whose cards say what each holds, what happens to it when
@@ -37,7 +37,7 @@ TIMINGS = ("EARLY", "ON_TIME", "LATE")
 
 @attrs.frozen(eq=False)
 class UnretractedPanes:
-    """Panes that were emitted and not yet withdrawn, in rows; ``values`` as in `Panes`."""
+    """Panes that were emitted and not withdrawn, one in each row; ``values`` as in `Panes`."""
 
     start: Ints
     end: Ints
@@ -65,11 +65,11 @@ class UnretractedPanes:
 class Table(WindowRows):
     """Windows, and what is remembered of them.
 
-    ``unretracted_panes`` holds lists of `PickedRows` `UnretractedPanes`, in retracting mode only.
-    ``processing_timers`` holds lists of processing times (ascending) and is there only if a timer
-    matters although its trigger no longer waits for it; else the timers of a window are its
-    triggers' targets that the clock has not passed. ``size`` is there only if the window function
-    needs how many elements a window holds.
+    ``unretracted_panes`` holds a list of `UnretractedPanes` for each window (as `PickedRows`), in
+    retracting mode only. ``processing_timers`` holds a list of processing times for each window,
+    ascending; it is kept only where a timer matters although its trigger no longer waits for it.
+    Else the timers of a window are the targets of its triggers that the clock has not passed.
+    ``size`` is kept only if the window function needs to know how many elements a window holds.
     """
 
     trigger: Nodes
@@ -97,10 +97,11 @@ class Table(WindowRows):
 
 @attrs.frozen(eq=False)
 class Merges(WindowRows):
-    """Windows that became one, in columns: what they are now, and what they were.
+    """Windows that merged. Each row is the window that several became.
 
-    ``lengths`` says how many each was made of; ``part_start`` and ``part_end`` are those, one
-    merge after the other, in order of start and end.
+    ``lengths`` says how many windows each was made of. ``part_start`` and ``part_end`` are the
+    bounds of those windows: first all parts of the first row, in order of start and end, then those
+    of the second, and so on.
     """
 
     lengths: Ints
@@ -109,7 +110,7 @@ class Merges(WindowRows):
 
     @property
     def merged_away(self) -> int:
-        """How many windows are part of another now."""
+        """How many windows the merges removed: of three that become one, two."""
         return len(self.part_start) - len(self.key)
 
 
@@ -117,8 +118,8 @@ class Merges(WindowRows):
 class State:
     """All keys of a pass. ``output_watermark`` is each key's output watermark, by its number.
 
-    ``merges`` are the live windows that the event that led here made part of another, None if it
-    was none that can.
+    ``merges`` says which live windows became part of another in the last bundle; None after any
+    other event.
     """
 
     watermark: int
@@ -172,8 +173,7 @@ class Drops:
 
     @classmethod
     def near_nothing(cls, row: Ints, start: Ints, end: Ints, missed_by: Ints | None = None) -> Self:
-        """Those that no live session would have taken in; without ``missed_by`` their windows were
-        closed."""
+        """Drops without a nearest session. Without ``missed_by``, the window was closed."""
         none = nothing(len(row))
         return cls(row, start, end, none if missed_by is None else missed_by, none, none)
 

@@ -41,8 +41,15 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: ColumnRules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, ready or not: the panes, and
-    the windows that are left, as they are afterwards."""
+    """Fire the windows whose trigger is ready, and those that expire, ready or not.
+
+    Args:
+        firing_order: The windows whose turn it is.
+        expires: Which of them expire; None: none.
+
+    Returns:
+        The panes, and these windows as they are afterwards, without the forgotten ones.
+    """
     rows, forgotten = firing_order.rows, firing_order.forgotten
     fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
@@ -68,7 +75,10 @@ def fire(
 def _after_firing(
     rules: ColumnRules, state: State, rows: Table, trigger: Nodes, is_last: Bools
 ) -> Table:
-    """The windows that fired. One that is done is closed, or has expired and is retained."""
+    """The windows that fired, as they are afterwards.
+
+    Where ``is_last`` is set the window is closed now, or it has expired and is retained.
+    """
     count, finished = len(rows), trigger.finished
     if is_last.any():
         trigger = choose(is_last, trigger.cleared(), trigger)
@@ -82,7 +92,7 @@ def _after_firing(
             choose(keeps, accumulators, empty_accumulators) if keeps.any() else empty_accumulators
         )
     if unretracted_panes is not None and rules.sweep is None:
-        # Where sessions have names, it stays known that this one is taken.
+        # Sessions keep their panes: they say that the name of this session is taken.
         unretracted_panes = _emptied(unretracted_panes, finished)
     if processing_timers is not None:
         processing_timers = rules.processing_timers(
@@ -121,8 +131,15 @@ def _emit(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[list[Panes], Table]:
-    """Emit each window's pane unless it is unwanted; the rows that remember it. ``places`` are
-    theirs among those that had their turn."""
+    """Emit the pane of each window, except where no pane is wanted.
+
+    Args:
+        rows: The windows that fire.
+        places: Their places among the rows of ``firing_order``.
+
+    Returns:
+        The panes, and the rows with what they now remember of their last pane.
+    """
     over = state.watermark > rows.last
     moved_on = state.output_watermark[rows.key] > rows.last
     is_new = rows.timing == NO_PANE
@@ -171,9 +188,9 @@ def _values(rules: ColumnRules, rows: Table) -> tuple[Values, ...]:
 
 
 def _net_zero(rules: ColumnRules, rows: Table) -> Bools | None:
-    """Which windows have had all of their elements withdrawn; None: that says nothing here.
+    """The windows whose elements were all withdrawn; None if none are withdrawn, or panes discard.
 
-    A pane that discards is the difference to those before, whatever stands.
+    A discarding pane shows the difference to the panes before it, also if no element is left.
     """
     if not rules.corrects or not rules.strategy.accumulates:
         return None
@@ -182,7 +199,7 @@ def _net_zero(rules: ColumnRules, rows: Table) -> Bools | None:
 
 
 def _has_no_panes_to_retract(rows: Table) -> Bools:
-    """The windows of which no pane is out that a firing would take back or replace."""
+    """The windows without an emitted pane that a firing would withdraw or replace."""
     unretracted_panes = rows.unretracted_panes
     nothing_out: Bools = (
         rows.timing == NO_PANE if unretracted_panes is None else unretracted_panes.lengths == 0
@@ -198,9 +215,17 @@ def _withdrawing(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[Panes, Lists]:
-    """Panes, each right after what it withdraws; and what stands afterwards, window by window.
+    """The retractions and new panes of windows, each pane right after those that it withdraws.
 
-    ``stays`` says which come out themselves: of a window of net zero only retractions do.
+    Args:
+        panes: A new pane for each window.
+        unretracted_panes: For each window the panes that are withdrawn.
+        stays: Which new panes come out. A window without elements left emits only retractions.
+        firing_order: The windows whose turn it is.
+        places: The places of these windows in it.
+
+    Returns:
+        The panes that come out, and for each window the panes that can be withdrawn from now on.
     """
     start, end = sessions_of(rules, firing_order, places)
     names = [field.name for field in attrs.fields(UnretractedPanes)]
@@ -216,7 +241,7 @@ def _withdrawing(
 
 
 def _is_unchanged(rules: ColumnRules, rows: Table, wanted: Bools) -> Bools:
-    """Whether exactly this pane would be withdrawn and put back."""
+    """The windows that would withdraw their only pane and emit an equal one again."""
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn may be left out"
     unchanged = np.zeros(len(rows), np.bool_)
     alone = np.nonzero(wanted & (rows.unretracted_panes.lengths == 1))[0]

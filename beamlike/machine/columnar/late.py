@@ -1,4 +1,4 @@
-"""What makes an element late, and what it nearly joined."""
+"""What makes an element late, and which session it nearly joined."""
 
 from typing import assert_never
 
@@ -24,7 +24,7 @@ from beamlike.model.options import LateCheck
 
 
 def missed_by(watermark: int, deadline: Ints) -> Ints:
-    """How far the watermark is past deadlines; 0 or less where it is not."""
+    """How far the watermark is past each deadline (ticks); 0 or less where it is not past it."""
     # In 64 bits a difference between the ends of time would have the other sign.
     furthest = max(watermark - NEVER, NOTHING)
     return watermark - np.clip(deadline, furthest, watermark)
@@ -33,7 +33,7 @@ def missed_by(watermark: int, deadline: Ints) -> Ints:
 def split_expired(
     rules: ColumnRules, state: State, incoming: Incoming
 ) -> tuple[Incoming, list[Drops]]:
-    """What is passed on to be merged, and the drops of what is late before that."""
+    """The elements that go on to be merged, and the drops of those that are late before merging."""
     missed = missed_by(state.watermark, _deadline(rules, incoming))
     if incoming.judged is not None:
         missed[incoming.judged] = 0
@@ -67,7 +67,15 @@ def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
 def split_expired_after_merging(
     rules: ColumnRules, state: State, incoming: Incoming, target_row: Ints, target_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
-    """The elements whose merged window is live, their windows, and the drops of the others."""
+    """Drop elements whose merged window has expired, where the strategy judges by merged windows.
+
+    Args:
+        target_row: For each element the row of its merged window.
+        target_end: The ends of merged windows, by their rows.
+
+    Returns:
+        The elements that stay, the rows of their merged windows, and the drops of the others.
+    """
     if not rules.judges_after_merging:
         return incoming, target_row, []
     missed = missed_by(state.watermark, rules.expiry(target_end[target_row]))
@@ -80,7 +88,8 @@ def split_expired_after_merging(
 
 
 def _nearest_sessions(rules: ColumnRules, state: State, late: Incoming) -> tuple[Ints, Ints]:
-    """What each window would become if it alone merged with the live ones; else `NOTHING`."""
+    """For each late element the bounds of the live session that would have taken it in, as it would
+    be after merging; `NOTHING` if there is none, or if that session has expired."""
     live = keep(_Live.of(state.table), ~state.table.closed)
     assert rules.sweep is not None, "only windows that merge nearly join others"
     joined = _joined_in_turn if rules.sweep.is_bounded else _joined
@@ -100,8 +109,11 @@ class _Live(WindowRows):
 
 
 def _joined(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
-    """Where all that is near enough merges: a key's live windows are apart from each other, so
-    those near a window lie next to each other, and their span with it is near no more."""
+    """`_nearest_sessions` for sessions without bounds.
+
+    Live windows of a key do not touch. So those that a late window would merge with are neighbours,
+    and the result is their common span with it.
+    """
     touching = sweep.merges_touching
     order = np.lexsort((live.start, live.key))
     live = attrs.evolve(live, key=live.key[order], start=live.start[order], end=live.end[order])
@@ -115,7 +127,10 @@ def _joined(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
 
 
 def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
-    """Where windows that overlap may stay apart: each is tried beside its key's live ones."""
+    """`_nearest_sessions` for bounded sessions, which may overlap and stay apart.
+
+    Each late window is merged on trial with all live windows of its key.
+    """
     order = np.argsort(live.key, kind="stable")
     first = np.searchsorted(live.key[order], late.key)
     counts = np.searchsorted(live.key[order], late.key, side="right") - first

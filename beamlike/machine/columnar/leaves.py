@@ -55,7 +55,8 @@ class Nodes:
 
 @attrs.frozen(eq=False)
 class ColumnsNow:
-    """All that a trigger may use in a decision: which windows are over, and processing time."""
+    """What a trigger may use in a decision: the windows whose end the watermark has passed,
+    and processing time (ticks)."""
 
     end_reached: Bools
     clock: int
@@ -63,9 +64,9 @@ class ColumnsNow:
 
 @attrs.frozen(eq=False)
 class Parts:
-    """The live windows that merge, those of one result next to each other.
+    """The live windows that merge, in rows. The parts of one result are neighbours.
 
-    ``first`` is for each result the row of its first part. Every result has at least one.
+    ``first`` is for each result the row of its first part. Every result has at least one part.
     """
 
     nodes: Nodes
@@ -108,7 +109,7 @@ class TriggerColumns(Tree, ABC):
 
     @abstractmethod
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
-        """``counts`` elements of one bundle were added to the windows that are ``on``."""
+        """``counts`` elements of one bundle were added to each window where ``on`` is set."""
 
     @abstractmethod
     def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
@@ -116,14 +117,21 @@ class TriggerColumns(Tree, ABC):
 
     @abstractmethod
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
-        """The state of each window, had its pane been emitted."""
+        """The state of each window after its pane was emitted. Computed for all windows; the caller
+        uses it only for those that fire."""
 
     @abstractmethod
     def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        """The state in the merged windows; ``nodes`` is what they had before, fresh if nothing."""
+        """The state in the merged windows.
+
+        Args:
+            nodes: The state that each result had before, if it was one of the parts; else a fresh
+                one.
+            parts: The live windows that merge.
+        """
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
-        """Where an element that comes now makes it wait for the end of the window."""
+        """The windows in which an element that arrives now makes the trigger wait for their end."""
         return np.zeros(len(state), np.bool_)
 
 
@@ -194,7 +202,10 @@ class AfterTimeColumns(TriggerColumns):
 
 
 class AfterCountColumns(TriggerColumns):
-    """`AfterCount`: counts elements since its last restart; ``value`` is the count. Fires once."""
+    """`AfterCount`: fires once. ``value`` counts elements since it fired, was restarted or cleared.
+
+    On a merge counts are added up; the result is finished if one part was. See `TriggerState`.
+    """
 
     keeps_value = True
 

@@ -19,12 +19,11 @@ from beamlike.model.strategy import WindowingStrategy
 class ColumnarLifting:
     """Combines elements of many keys that arrive together. Keeps nothing between calls.
 
-    It takes a bundle in as a grouping does that no element came to before, and goes no further:
-    no trigger is evaluated.
+    It takes a bundle in as a grouping without state does, up to its triggers: none is evaluated.
 
     Args:
-        strategy: That of the grouping that follows.
-        folds: Likewise.
+        strategy: The strategy of the grouping that follows.
+        folds: The folds of the grouping that follows.
 
     Raises:
         WindowingError: As `check_liftable`.
@@ -34,20 +33,29 @@ class ColumnarLifting:
     def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
         check_liftable(strategy)
         self._rules = ColumnRules(strategy, folds)
-        # What a merged window decides, cannot be known here.
+        # Only the grouping knows the merged window that decides with "merged".
         self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
         self, bundle: ArrivingBundle, keys: int, watermark: int | None
     ) -> tuple[LiftedArrivals, list[Drops]]:
-        """What becomes of the elements, of which some may have been combined before: a row for each
-        window of each key, by key, start and end. For the watermark see `Lifting.lift`."""
+        """Combine elements, of which some may have been combined before.
+
+        Args:
+            bundle: The elements.
+            keys: How many keys they have.
+            watermark: See `Lifting.lift`.
+
+        Returns:
+            A row for each window of each key, by key, start and end; and the drops.
+        """
         rules = self._rules
         judged = watermark is not None and self._judges
         earliest = rules.strategy.resolution.earliest
         before = rules.start(keys, earliest if watermark is None or not judged else watermark, 0)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
+        # Merging drops nothing here: "merged" has no watermark yet, all else is judged above.
         targets, incoming, _ = find_target_windows(rules, before, incoming)
         arrived, count = targets.arrivals, len(targets)
         created = tuple(fold.create(count) for fold in rules.folds)

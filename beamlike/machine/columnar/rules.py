@@ -32,15 +32,17 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
 
 LONGEST: Final = 2**62
-"""The length of time that 64 bits cannot add to an instant."""
+"""Durations of this length (ticks) or more are refused: with an instant added they may exceed 64
+bits."""
 
 
 class ColumnRules:
     """A strategy and how it runs over columns.
 
     ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
-    remembered. ``shown`` are the folds that a pane has values of: all, unless it ``corrects``, for
-    some elements withdraw others.
+    kept (ticks). ``shown`` are the folds whose values are in a pane. These are all folds, except
+    where ``corrects`` is set, because elements may withdraw earlier ones: then the last fold, which
+    counts the elements that are left, is not shown.
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
@@ -70,7 +72,7 @@ class ColumnRules:
 
     @cached_property
     def new_window(self) -> Table:
-        """A window of some key without elements, with some bounds."""
+        """One window without elements. Its key and bounds mean nothing: the caller sets them."""
         return self._new_windows(1)
 
     def _new_windows(self, count: int) -> Table:
@@ -101,12 +103,13 @@ class ColumnRules:
         return later(end - 1, strategy.allowed_lateness, strategy.end_of_global_window)
 
     def forgotten(self, end: Ints) -> Ints:
-        """The last watermark at which they are remembered, see `WindowingStrategy.forgotten`."""
+        """The last watermark at which windows that end there are kept, see
+        `WindowingStrategy.forgotten`."""
         kept_for = self.strategy.allowed_lateness + self.retained_for
         return later(end - 1, kept_for, self.strategy.end_of_global_window)
 
     def trigger_context(self, state: State, rows: Table) -> ColumnsNow:
-        """What a trigger may know of these windows."""
+        """What a trigger may use to decide on these windows."""
         return ColumnsNow(state.watermark > rows.last, state.clock)
 
     def targets(self, trigger: Nodes) -> list[Ints]:

@@ -12,10 +12,10 @@ _Name = tuple[int, int]
 
 @attrs.frozen(eq=False)
 class FiringOrder:
-    """The windows that had their turn in a step, and all others of their keys.
+    """The windows that may fire in a step (``rows``), and all other windows (``remaining``).
 
-    ``when`` says in which order each key's fire, and ``forgotten`` which of them are gone after
-    they fired; None: none.
+    The windows of a key fire in ascending order of ``when``. ``forgotten`` says which rows are
+    removed after they fired; None: none.
     """
 
     rows: Table
@@ -25,8 +25,11 @@ class FiringOrder:
 
 
 def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
-    """Start and end of the names of the sessions whose panes come now: those at these places among
-    the windows that had their turn."""
+    """The names of sessions that emit a pane now, as starts and ends.
+
+    Args:
+        places: The places of these sessions among the rows of ``firing_order``.
+    """
     rows = firing_order.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[places], rows.end[places]
@@ -66,14 +69,14 @@ def _may_be_taken(rules: ColumnRules, firing_order: FiringOrder) -> bool:
 
 
 def _names(table: Table) -> tuple[Ints, Ints, Ints]:
-    """The names that stand, each with its key."""
+    """The names that sessions have now: key, start and end of each."""
     assert table.unretracted_panes is not None, "as above"
     start, end = table.unretracted_panes.items.columns("session_start", "session_end")
     return table.key[table.unretracted_panes.owner], start, end
 
 
 def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
-    """The keys of which one of these windows is the name of a session that stands."""
+    """The keys where the bounds of one of these windows are already the name of a session."""
     pairs = zip(_names(firing_order.rows), _names(firing_order.remaining), strict=True)
     taken = WindowRows(*(np.concatenate(pair) for pair in pairs))
     rows = firing_order.rows
@@ -82,9 +85,10 @@ def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
 
 
 def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
-    """The names of one key's panes, given one after the other, by their place in ``places``.
+    """The names of one key's sessions, by their place in ``places``, chosen one after the other.
 
-    This happens where bounded sessions overlap, or a new one begins exactly like a closed one.
+    Needed only where bounded sessions overlap, or where a new session has the bounds that a closed
+    one had first. A name that is taken is changed: its start is moved back until it is free.
     """
     rows = firing_order.rows
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}

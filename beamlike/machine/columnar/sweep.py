@@ -23,11 +23,10 @@ from beamlike.model.sessions import Sessions
 
 @attrs.frozen(eq=False)
 class Runs(WindowRows):
-    """Windows that become one, run by run.
+    """Windows grouped into runs. Each run merges to one window, which is a row here.
 
-    ``order`` has the windows sorted, ``run`` says for each of them, in that order, which run it
-    belongs to. Each run has its key and its span, and ``merges`` says that it has windows other
-    than its span.
+    ``order`` sorts the windows that were given: it has their places. ``run[i]`` is the run of the
+    i-th window in that order. ``merges`` says which runs have windows other than their result.
     """
 
     order: Ints
@@ -38,10 +37,15 @@ class Runs(WindowRows):
     def cut(
         cls, order: Ints, opens: Bools, key: Ints, start: Ints, end: Ints, reach: Ints | None = None
     ) -> "Runs":
-        """Sorted windows, cut where the next run begins.
+        """Runs of sorted windows.
 
         Args:
-            reach: How far each window makes its run reach, where that is not its end.
+            order: See `Runs`.
+            opens: Which windows begin a run.
+            key: The key of each window.
+            start: Its start.
+            end: Its end.
+            reach: The end that each window gives its run at least; None: its own end.
         """
         first, run = np.nonzero(opens)[0], np.cumsum(opens) - 1
         reach = end if reach is None else reach
@@ -52,14 +56,14 @@ class Runs(WindowRows):
 
 
 class Sweep:
-    """How sessions merge."""
+    """Merges sessions as their window function does."""
 
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
         self.merges_touching = window_fn.merge_touching
         """Whether windows that only touch merge."""
         self._last = window_fn.resolution.end_of_global_window
-        self._gap: int | None = None  # it matters where events may end sessions
+        self._gap: int | None = None  # known only where events may end sessions
         if window_fn.ends_with is not None and isinstance(window_fn.gap, int):
             self._gap = window_fn.gap
         bounds = (self._gap, self._longest, self._most)
@@ -67,17 +71,17 @@ class Sweep:
         """Whether windows that overlap may stay apart."""
 
     def sizes(self, start: Ints, end: Ints) -> Ints:
-        """What an element counts for in sizes that comes in each of these windows, see
-        `Sessions.size_of`."""
+        """The size of each of these windows if it holds one element, see `Sessions.size_of`."""
         sizes = np.ones(len(start), np.int64)
         if self._gap is not None:
             sizes[(end <= self._last) & (end - start < self._gap)] += ENDED
         return sizes
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
-        """The windows that become one, of all keys. They come in any order, perhaps several times.
+        """The runs of windows, of all keys. They may come in any order, and more than once.
 
-        ``size`` is what the elements of each count for, None if that does not matter.
+        Args:
+            size: The size of each window, see `sizes`; None if sizes do not matter.
         """
         if not self.is_bounded:
             order = order_of(key, start)
@@ -102,10 +106,11 @@ class Sweep:
         return _OpenWindows(key, start, end, size % ENDED, ended, np.where(ended, end - 1, last))
 
     def _cut(self, windows: "_OpenWindows") -> tuple[Bools, Ints]:
-        """Where runs begin, of different windows in order, and how far each makes its run reach.
+        """Which windows begin a run, and the end that each gives its run at least.
 
-        Where nothing is near enough, a run begins in any case; what lies between is searched for
-        all stretches at once, one run of each in each round.
+        The windows are sorted, and each is there once. A window that is near none before it begins
+        a run in any case; the windows from it to the next such one are a stretch. A stretch may be
+        several runs. Each round finds the next run of every stretch.
         """
         key, start, end, size = windows.key, windows.start, windows.end, windows.size
         opens = self._opens(key, start, end)
@@ -140,7 +145,7 @@ class Sweep:
         return opens, reach
 
     def _far(self, stretch: Ints, windows: "_OpenWindows", last: Ints) -> Ints:
-        """Up to which row, excluded, a run that begins at each row has to be searched."""
+        """For each row, the row before which a run that begins there must end."""
         far, start, count = last, windows.start, len(windows.start)
         if self._most is not None:
             far = np.minimum(far, np.arange(count) + self._most + 1)
@@ -162,7 +167,7 @@ class Sweep:
         return far
 
     def _opens(self, key: Ints, start: Ints, end: Ints) -> Bools:
-        """Where windows in order are near enough to none before them."""
+        """Which of these sorted windows are near none of their key before them."""
         opens = starts_of_runs(key)
         if len(key):
             is_apart = np.greater if self.merges_touching else np.greater_equal
@@ -173,8 +178,8 @@ class Sweep:
 
 @attrs.frozen(eq=False)
 class _OpenWindows(WindowRows):
-    """Different windows in order: of each how many elements it holds, None if that does not matter,
-    whether an event has ended it, and the latest event time of its elements."""
+    """Sorted windows, each once. ``size`` is how many elements each holds, None if that does not
+    matter; ``ended`` whether an event has ended it; ``latest`` its latest event time (ticks)."""
 
     size: Ints | None
     ended: Bools
@@ -184,16 +189,18 @@ class _OpenWindows(WindowRows):
 def _ended(
     windows: _OpenWindows, row: Ints, nth: Ints, first: Ints, fits: Bools
 ) -> tuple[Bools, Ints, Ints]:
-    """Which rows fit into runs that end with the first window in them that has ended, see
-    `merge_overlapping`; the row of that window, and how far each makes its run reach if that is in
-    it.
+    """Cut runs at the first of their windows that an event has ended, see `merge_overlapping`.
 
     Args:
         windows: All windows.
-        row: Those that may be in the runs that are searched, run by run.
-        nth: The number of the run of each.
-        first: Where each run begins.
-        fits: Which of them fit if nothing has ended.
+        row: The candidates for the runs that are searched, run by run, as rows of ``windows``.
+        nth: The number of the run of each candidate.
+        first: Where the candidates of each run begin.
+        fits: Which candidates would fit if no window had ended.
+
+    Returns:
+        For each candidate: whether it fits; the row of the first ended window of its run, or its
+        own row if none has ended; and the end that it gives its run if that window is in the run.
     """
     start, end, latest = windows.start[row], windows.end[row], windows.latest[row]
     position = np.arange(len(row))

@@ -102,7 +102,10 @@ class AfterTimeNode(TriggerNode):
 
 
 class AfterCountNode(TriggerNode):
-    """`AfterCount`: counts elements since its last restart; ``value`` is the count. Fires once."""
+    """`AfterCount`: fires once. ``value`` counts elements since it fired, was restarted or cleared.
+
+    On a merge counts are added up; the result is finished if one part was. See `TriggerState`.
+    """
 
     keeps_value = True
 

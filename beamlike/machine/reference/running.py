@@ -43,14 +43,14 @@ class TriggerFailed(TriggerError):
 
 @attrs.frozen
 class Now(TriggerContext):
-    """All that a trigger may use in a decision. ``items`` are what has just been added to the
-    window, in order of arrival, in methods about that."""
+    """All that a trigger may use in a decision. In methods about new elements, ``items`` are the
+    elements that were just added to the window, in order of arrival."""
 
     items: Sequence[Item] = ()
 
     @property
     def elements(self) -> Iterator[Element]:
-        """What has just been added, but for what was combined before it arrived."""
+        """The elements that were added, except those that were combined before they arrived."""
         return (item for item in self.items if isinstance(item, Element))
 
 
@@ -134,8 +134,11 @@ class TriggerNode(Tree, ABC):
         """``count`` elements of one bundle were added to the window."""
 
     def on_skipped_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        """Elements were added while it is not its turn: it counts them if it observes all, and gets
-        ready by none."""
+        """``count`` elements were added while it is not the turn of this node.
+
+        A node that observes all elements takes them into account, and none of them makes it ready.
+        Any other node ignores them.
+        """
         if not self.observes_all:
             return state
         return self.cleared(self.on_elements(state, count, now), now)
@@ -157,7 +160,7 @@ class TriggerNode(Tree, ABC):
         """
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
-        """Whether an element that comes now makes it wait for the end of the window."""
+        """Whether an element that arrives now makes the node wait for the end of the window."""
         return False
 
     def targets(self, state: TriggerState) -> Iterator[int]:
@@ -182,20 +185,21 @@ class TriggerNode(Tree, ABC):
         )
 
     def cleared(self, state: TriggerState, now: Now) -> TriggerState:
-        """A pane came out for which it was not ready: what it waited for has left with it. What is
-        finished stays finished."""
+        """The state after a pane for which this node was not ready. What it waited for is in that
+        pane, so it forgets it. What is finished stays finished."""
         if state.value is None and not state.subs:
             return state
         subs = tuple(sub.cleared(sub_state, now) for sub, sub_state in self.pairs(state))
         return TriggerState(state.finished, None, subs)
 
     def restarted(self, state: TriggerState, now: Now) -> TriggerState:
-        """A pane came out, and it begins anew, all the way down."""
+        """The state after a pane if the node begins anew, with all nodes below it."""
         subs = (sub.restarted(sub_state, now) for sub, sub_state in self.pairs(state))
         return TriggerState(subs=tuple(subs))
 
     def ended(self, state: TriggerState) -> TriggerState:
-        """The end of its window was processed; it starts again only if the window grows."""
+        """The state after the end of the window was processed. The node starts again only if the
+        window grows."""
         return TriggerState(subs=tuple(sub.ended(old) for sub, old in self.pairs(state)))
 
     def because(self, state: TriggerState, now: Now) -> str:

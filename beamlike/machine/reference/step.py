@@ -168,7 +168,7 @@ def _without(work: StepContext, arrivals: Sequence[Arrival], failed: Failed) -> 
 
 
 def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
-    refuse_going_back(move, work.watermark)
+    refuse_going_back(move, work.watermark, unit=work.strategy.resolution)
     before, work.watermark = work.watermark, move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
@@ -193,7 +193,7 @@ def _passes_event_time_timer(work: StepContext, state: WindowState, before: int)
 
 
 def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
-    refuse_going_back(move, work.clock)
+    refuse_going_back(move, work.clock, unit=work.strategy.resolution)
     work.clock = move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
