@@ -135,7 +135,7 @@ class Envelope:
                 raise ValueError("it is not a batch of beamlike")
             return cls(Kind(content), blob, number, (first, second, third))
         except (struct.error, ValueError) as error:
-            raise StateError(damaged(blob, str(error))) from error
+            raise damaged(blob, str(error)) from error
 
     @property
     def body(self) -> pa.Buffer:

@@ -90,6 +90,7 @@ class Stepper:
 
         Raises:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
+            StateError: Its state is damaged, or was written by another plan.
         """
 
         def by_columns(
@@ -109,10 +110,10 @@ class Stepper:
                 self._log(out.merges)
             return tables, out.status
 
-        index, record = Index.load(self.plan, store), None
-        if self._recorder is not None:
-            record = self._recorder.watch(store, index, batch)
         with explaining_overflow(self.plan, shard, lambda: [*batch.tables, *self._saved(store)]):
+            index, record = Index.load(self.plan, store), None
+            if self._recorder is not None:
+                record = self._recorder.watch(store, index, batch)
             tables, status = self.attempt(store, index, by_columns, by_key)
         if self.plan.reports and shard is not None:
             tables.append(self._output.report(shard, status.output_watermark))

@@ -173,7 +173,11 @@ def test_a_blob_that_is_gone_or_damaged_stops_the_query() -> None:
         (store,) = run._query._stages[0].state.shards.values()
         (number,) = [bucket for bucket in store.blobs if bucket < 0]
         store.write(number, damage(store.blobs[number]))
-        with pytest.raises(StateError, match="it is not what was written of its keys' watermarks"):
+        says = (
+            r"^shard 0 of the 1 of '.+': a blob of .+ bytes cannot be read: it is not what was "
+            r"written of its keys' watermarks; nothing was computed from it"
+        )
+        with pytest.raises(StateError, match=says):
             query.send(reading("a", "12:06"))
 
 

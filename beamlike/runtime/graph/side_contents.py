@@ -80,7 +80,7 @@ class SideContents:
             self._numbers: dict[str, int] = dict(index["numbers"])
             self._next: int = index["next"]
         except READ_ERRORS as error:
-            raise StateError(damaged(saved or b"", f"{type(error).__name__}: {error}")) from error
+            raise damaged(saved or b"", f"{type(error).__name__}: {error}") from error
         self._saved = _EMPTY if saved is None else index
         self._arrived: dict[str, bytes] = {}
         # Coders are a pipeline's own: what they make is not for the others of this process.

@@ -72,7 +72,7 @@ def table_in(stream: bytes | pa.Buffer) -> pa.Table:
         table.validate()
         return table
     except (pa.ArrowException, ValueError, OSError, RecursionError) as error:
-        raise StateError(damaged(stream, f"{type(error).__name__}: {error}")) from error
+        raise damaged(stream, f"{type(error).__name__}: {error}") from error
 
 
 def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
@@ -85,9 +85,9 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
     try:
         header = json.loads((table.schema.metadata or {}).get(_HEADER, b"{}"))
     except (ValueError, RecursionError) as error:
-        raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
+        raise damaged(blob, f"{type(error).__name__}: {error}") from error
     if not isinstance(header, dict):
-        raise StateError(damaged(blob, "its header is no object"))
+        raise damaged(blob, "its header is no object")
     return table, header
 
 
@@ -99,11 +99,17 @@ def digest_of(*blobs: bytes) -> str:
     return digest.hexdigest()
 
 
-def damaged(blob: bytes | pa.Buffer, why: str) -> str:
-    """The error message for a blob that cannot be read."""
-    return (
-        f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
-        "is damaged: continue from a copy of it, or start with a new checkpointLocation"
+class _DamagedError(StateError):
+    """Bytes are not those that were written. `explaining_overflow` says of which shard they are."""
+
+
+def damaged(blob: bytes | pa.Buffer, why: str) -> StateError:
+    """The error for a blob that cannot be read."""
+    return _DamagedError(
+        f"a blob of {len(blob):,} bytes cannot be read: {why}; nothing was computed from it. If it "
+        "is from a checkpoint, that is damaged: stop the query, keep the checkpoint as it is, and "
+        "continue from a copy of it, or start with a new checkpointLocation. What to do first is "
+        'in docs/pages/operating.md, "When something is wrong"'
     )
 
 
@@ -205,7 +211,7 @@ def check_message(message: bytes) -> None:
 def explaining_overflow(
     plan: Plan, shard: int | None, tables: Callable[[], Sequence[pa.Table]] = tuple
 ) -> Iterator[None]:
-    """What does not fit inside the block, or in memory, is an error of this shard, with what to do.
+    """Errors of damaged state and of lacking room name this shard, and say what to do.
 
     Args:
         plan: Whose shard it is.
@@ -213,7 +219,8 @@ def explaining_overflow(
         tables: What it works on, called where Arrow's own error does not name the column.
 
     Raises:
-        UnsupportedError: Something does not fit.
+        StateError: Saved state is damaged.
+        UnsupportedError: A column does not fit in one piece.
         WorkerMemoryError: No memory was left.
     """
     try:
@@ -225,6 +232,8 @@ def explaining_overflow(
         raise WorkerMemoryError(_no_memory(plan, shard, in_work)) from error
     except _OverflowError as error:
         raise UnsupportedError(_overflow_text(plan, shard, error.column, error.held)) from None
+    except _DamagedError as error:
+        raise StateError(f"{_shard_text(plan, shard)}: {error}") from error
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
         if not is_arrow_overflow(error):
             raise
@@ -234,11 +243,15 @@ def explaining_overflow(
         raise UnsupportedError(_overflow_text(plan, shard, widest, held)) from error
 
 
+def _shard_text(plan: Plan, shard: int | None) -> str:
+    name = "a shard" if shard is None else f"shard {shard}"
+    return f"{name} of the {plan.shards} of {plan.name!r}"
+
+
 def _overflow_text(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
-    shard_text = "a shard" if shard is None else f"shard {shard}"
     column_text = "a column" if column is None else _called(plan, column)
     return (
-        f"{shard_text} of the {plan.shards} of {plan.name!r} cannot hold what it is given: "
+        f"{_shard_text(plan, shard)} cannot hold what it is given: "
         f"{column_text} would have {held}, {_AT_MOST}. Spread the keys over more shards, "
         f"shards={2 * plan.shards}; a checkpoint stays with its number of shards, so a stream "
         "needs a new checkpointLocation. Or give it less: shorter values, an aggregate that does "
@@ -247,11 +260,10 @@ def _overflow_text(plan: Plan, shard: int | None, column: str | None, held: str)
 
 
 def _no_memory(plan: Plan, shard: int | None, held: Sequence[pa.Table]) -> str:
-    shard_text = "a shard" if shard is None else f"shard {shard}"
     largest = words_of_largest(held, plan.resolution)
     return (
-        f"a worker ran out of memory in {shard_text} of the {plan.shards} of {plan.name!r}, which "
-        f"works on {sum(table.nbytes for table in held):,} bytes of rows and state"
+        f"a worker ran out of memory in {_shard_text(plan, shard)}, which works on "
+        f"{sum(table.nbytes for table in held):,} bytes of rows and state"
         + (f": {largest}" if largest else "")
         + ". Nothing of the micro-batch is lost: start the query again with more memory for Python "
         "(spark.executor.pyspark.memory, or a larger machine), fewer rows in a micro-batch, or "

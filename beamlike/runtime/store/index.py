@@ -138,7 +138,7 @@ class Index:
         try:
             return cls._loaded(plan, blob)
         except READ_ERRORS as error:
-            raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
+            raise damaged(blob, f"{type(error).__name__}: {error}") from error
 
     @classmethod
     def _loaded(cls, plan: Plan, blob: bytes) -> "Index":
@@ -254,7 +254,7 @@ def open_index(blob: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
         columns[name] = column.to_numpy().copy()
     seal = header.pop(_SEAL, None)
     if seal is not None and seal != _seal(columns, header):
-        raise StateError(damaged(blob, "it is not what was written"))
+        raise damaged(blob, "it is not what was written")
     return columns, header
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.machine.key_clock import KeyClock
@@ -152,7 +151,7 @@ def saved_clocks(blob_at: Callable[[int], bytes | None], digests: Iterable[int])
 
 def _read(blob: bytes | None, digest: int) -> pa.Table:
     if blob is None or _digest(blob) != digest:
-        raise StateError(damaged(blob or b"", "it is not what was written of its keys' watermarks"))
+        raise damaged(blob or b"", "it is not what was written of its keys' watermarks")
     table = unpack_blob(blob)[0].replace_schema_metadata(None)
     table.validate(full=True)  # the file may be hostile: no offset may lead out of its buffer
     for name in CLOCK_FIELDS:

@@ -233,7 +233,7 @@ class Pages:
             return copies
         blobs = [self._blob(number) for number in numbers]
         if digest_of(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
-            raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
+            raise damaged(blobs[-1], "it, or one before it, is not what was written")
         self._keep(blobs, digest)
         return blobs
 
