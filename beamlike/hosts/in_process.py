@@ -34,8 +34,8 @@ graph."""
 
 _NOTHING: Final = Bundle()
 _DEEPEST: Final = 50
-"""So many nodes may split what they bring out of one part: each of them plays its parts inside of
-the play of the part before, and Python's stack ends at some depth."""
+"""At most so many nodes split their output into parts inside of each other: each plays its parts
+while the part before is being played, and Python's stack has a limit."""
 
 
 def run_pipeline(
@@ -120,7 +120,7 @@ class _PipelineRun:
         return self._record.run(self._workers, self._kept)
 
     def _play_on(self) -> None:
-        """Let time pass while functions have work left that does not depend on their input."""
+        """After the input has ended: let time pass until no function has work left."""
         while True:
             going = [worker for worker in self._workers.values() if worker.outlasts_input]
             left = [worker for worker in going if worker.wakes_at is not None]
@@ -137,7 +137,7 @@ class _PipelineRun:
                 self._play(SourceStep(None, (), clock))
 
     def _end(self, started: Sequence[Worker], has_ended: bool) -> None:
-        """Let all that began come to its end, also if one of them fails there."""
+        """Tear down all workers that were set up, also if one fails there."""
         failures = []
         for worker in started:
             try:
@@ -252,8 +252,11 @@ class _PipelineRun:
 
 
 def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
-    """The Flattens to which elements come on several ways, before a node that takes a step as a
-    whole: it is to have the elements of one source after those of another, as it has them at once.
+    """The Flatten nodes that must wait for all parts of a step.
+
+    They lie before a node that takes a step as a whole, and elements of one node reach them on
+    several ways. That node then gets all elements of one way before those of the next, as it does
+    where a step has one part.
     """
     before = set[Node]()
     for node in reversed(nodes):
@@ -266,7 +269,7 @@ def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
 
 
 def _meet(edges: Sequence[Edge]) -> bool:
-    """Whether some of these edges have a node before them in common."""
+    """Whether two of these edges have an upstream node in common."""
     upstream = set[Node]()
     for edge in edges:
         nodes = in_order([edge.node])

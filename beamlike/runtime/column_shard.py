@@ -41,13 +41,13 @@ from beamlike.runtime.store.state import with_bucket
 from beamlike.runtime.store.stores import Store
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
-"""In this order a micro-batch moves a shard whose watermark comes from updates."""
+"""The phases of a micro-batch, in this order, where the watermark comes from updates."""
 
 IN_A_PASS: Final = 2**29
 """Bytes of rows that a pass takes, about: it needs several times as much memory."""
 
 _MOST: Final = 31 / 32
-"""From this share of rows on, all rows take part in a step."""
+"""If more than this share of rows takes part in a step, all of them do."""
 
 Emitted = tuple[int, Panes]
 """Panes, and what brought them out."""
@@ -89,7 +89,7 @@ class ColumnsStepped:
 
 @attrs.frozen
 class Written:
-    """What a pass writes: rows that are gone, by their places among its own, and new ones."""
+    """What a pass writes: the places of its rows that are gone, and new rows."""
 
     gone: Ints
     new: pa.Table
@@ -159,7 +159,7 @@ class ShardInPasses(ABC):
     def _pass(
         self, rows: SavedRows, arrived: pa.Table | None, index: Index, judged_at: int, to: Clock
     ) -> tuple[Pass, Written]:
-        """The step for some of the keys. Notes in the index what they wait for.
+        """Step some of the keys, and note in the index what they wait for.
 
         Args:
             rows: Their saved rows.
@@ -206,7 +206,10 @@ class ColumnShard(ShardInPasses):
         return passed, Written(np.nonzero(active)[0], saved)
 
     def _saved_state(self, rows: SavedRows, index: Index) -> State:
-        """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
+        """The timers and holds of all rows, deleted ones too.
+
+        Here each row has a key of its own, whose number is the place of the row.
+        """
         windows = self.layout.waits(rows.table, np.arange(len(rows.lives)))
         output = rows.table.column("output_watermark").to_numpy()
         return State(index.clocks.watermark, index.clocks.clock, output, windows)
@@ -219,7 +222,7 @@ class ColumnShard(ShardInPasses):
         deadlines: tuple[Ints, Ints],
         active: Bools,
     ) -> None:
-        """What the index has to know of rows whose keys have no step."""
+        """Note in the index the deadlines and holds of rows whose keys are not stepped."""
         places = np.nonzero(rows.lives & ~active)[0]
         if not len(places):
             return
@@ -259,8 +262,9 @@ class ColumnShard(ShardInPasses):
     ) -> tuple[Bools, Numbered]:
         """The rows of keys that get elements or have a window that is due, and these keys.
 
-        Where that is nearly all, it is all: a step with nothing to do leaves a window as it is,
-        and to pick rows takes longer. What arrived comes first among the numbered rows.
+        If nearly all rows are among them, all are taken: a step with nothing to do leaves a window
+        as it is, and picking rows takes longer. Among the numbered rows those that arrived come
+        first.
         """
         event, timer = deadlines
         due = rows.lives & ((event < to.watermark) | (timer < to.clock))
@@ -297,7 +301,7 @@ class ColumnShard(ShardInPasses):
     def _run(
         self, state: State, number: Ints, arrived: pa.Table | None, judged_at: int, to: Clock
     ) -> tuple[State, list[Emitted], list[Drops], Merges | None]:
-        """The events of one micro-batch, for the keys that they can change anything for."""
+        """Take these keys through the events of one micro-batch."""
         machine = self.machine
         panes, drops = list[Emitted](), list[Drops]()
         merges: Merges | None = None
@@ -338,7 +342,14 @@ def _rows_of_pass(
 def note_deadlines(
     index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints | None = None
 ) -> None:
-    """What the index has to know of windows: their deadlines and holds; None: nothing holds."""
+    """Note the deadlines and holds of windows in the index.
+
+    Args:
+        bucket: The bucket of each window.
+        event: The event time that each waits for, `NEVER` for none.
+        timer: The processing time that each waits for, `NEVER` for none.
+        hold: Where each holds back the output watermark, `NEVER` for nowhere; None: none does.
+    """
     for least, column in (
         (index.deadline, event),
         (index.clock_deadline, timer),

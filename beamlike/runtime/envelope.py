@@ -1,14 +1,29 @@
 """What goes from one operator of a query to the next: batches, each of one kind.
 
-A batch is bytes. First come a few numbers, which say its kind, whom it is for, and its place in the
-order of arrival, so that an operator hands on what is not for it without reading it. Then come the
-columns of its kind, as an Arrow stream. Instants are in ticks of the plan, see `Resolution`.
+A batch is bytes: a head of 32 bytes, then the columns of its kind as an Arrow stream. An operator
+reads the head, and hands on what is not for it without reading the rest. All numbers of the head
+are little-endian:
+
+=======  ===========================================================================================
+bytes    what they say
+=======  ===========================================================================================
+0 to 1   ``bl``
+2        the kind, see `Kind`
+3        0
+4 to 7   int32: the number of the node or edge that the batch is for, in a pipeline
+8 to 19  three int32: the place of the batch in the order of arrival, see `Order`
+20 to 31 0, which keeps the columns aligned
+=======  ===========================================================================================
+
+An empty batch, of no bytes at all, only wakes its shard. Instants are in ticks of the plan, see
+`Resolution`, except where ``CLOCK`` says otherwise.
 
 =============  =====================================================================================
 word           what it is
 =============  =====================================================================================
-batch          what this module is about: elements, watermarks or else on their way to an operator
-blob           bytes, whatever is in them: a batch on its way, a page or an index of saved state
+batch          bytes as above, on their way to an operator
+blob           bytes of any kind: batches, and pages and indexes of saved state
+message        a row of Spark with a batch in it
 `Envelope`     a batch whose head was read
 `Received`     what such batches hold, sorted by kind, besides elements of pipelines on their way
 ``Mail``       all batches of a pipeline that come to an operator in a micro-batch, sorted by kind
@@ -29,15 +44,37 @@ kind            columns
 ``COUNTS``      what nodes of a pipeline counted, see `beamlike.runtime.tally.tallies_table`; of an
                 input of a grouping, how many ``elements`` it had
 ``FINISHED``    rows of the output, see `beamlike.runtime.output`
-``FILE``        none: the name of a file with such rows, where they are many
+``FILE``        none: the name of a file with rows of the output, where they are many
 ``BUNDLE``      elements of a pipeline on an edge
 ``DROPS``       elements that nodes of a pipeline dropped
 ``METRICS``     what functions of a pipeline counted
 ``TRACES``      what happened inside of groupings while a script was played
 ==============  ====================================================================================
 
-The last four hold values of Python, of any class. They are one pickle each and not columns: an
-object for each element would take longer than everything else that is done with it.
+The last four hold values of Python, of any class. Each is one pickle and not columns: an object for
+each element would take longer than everything else that is done with it.
+
+==============  ======================================  ============================================
+kind            written by                              read by
+==============  ======================================  ============================================
+``ELEMENTS``    `beamlike.runtime.packing`, a fanout;   the shard of their keys, or a group of a
+                in a pipeline `graph.between`           fanout
+``WATERMARKS``  tasks with rows of a source; shards,    every shard of the next operator
+                for the next operator
+``DELIVERED``   tasks with rows of a source             the first shard, which finds jumps
+``CLOCK``       scripts of tests                        every shard
+``COUNTS``      tasks with rows of a source; nodes of   the first shard; the end of a pipeline
+                a pipeline
+``FINISHED``    `beamlike.runtime.packing` for rows     shards, which hand them on;
+                that it drops; shards, for panes and    `beamlike.hosts.spark.unpack`
+                drops
+``FILE``        `beamlike.hosts.spark.unpack`, in a     the same module, in the next operator of the
+                shard's operator                        same task
+``BUNDLE``      nodes of a pipeline                     operators with a node that reads the edge
+``DROPS``,      nodes of a pipeline                     the end of a pipeline
+``METRICS``,
+``TRACES``
+==============  ======================================  ============================================
 
 A table of rows has the key columns, the value columns, ``ts``, ``bucket`` and, if rows come
 in windows, ``start`` and ``end``. A table of combined elements has the key columns,
@@ -91,12 +128,12 @@ class Kind(IntEnum):
 
 
 Order = tuple[int, int, int]
-"""The place of a batch among those that come to one receiver."""
+"""The place of a batch among those that one receiver gets: they are taken in ascending order."""
 
 _HEAD: Final = struct.Struct("<2sBxi3i12x")
 _MAGIC: Final = b"bl"
 _PICKLED: Final = b"\x80"
-"""What all that earlier versions sent begins with."""
+"""The first byte of whatever earlier versions sent."""
 _EARLIER: Final = (
     "what an earlier version of beamlike sent into this query waits in its checkpoint, and this "
     "version cannot read it; start the pipeline once with that version, which ends the micro-batch "
@@ -122,10 +159,10 @@ class Envelope:
 
     @classmethod
     def opened(cls, blob: bytes) -> Self:
-        """The batch in these bytes. Its body is not read, and not copied.
+        """Read the head of a batch. The rest is not read, and not copied.
 
         Raises:
-            StateError: They are none.
+            StateError: These bytes are not a batch, or one of an earlier version.
         """
         if bytes(blob[:1]) == _PICKLED:
             raise StateError(_EARLIER)
@@ -139,7 +176,7 @@ class Envelope:
 
     @property
     def body(self) -> pa.Buffer:
-        """Its columns as a stream, or its pickle."""
+        """All after the head: the columns as an Arrow stream, or the pickle."""
         return pa.py_buffer(self.blob).slice(_HEAD.size)
 
     @property
@@ -305,8 +342,12 @@ TIMES: Final = ("ts", "start", "end", "watermark")
 
 
 def coarser(table: pa.Table, names: Sequence[str], factor: int) -> pa.Table:
-    """A table with some of its columns of instants, those that it has, in ticks that are so many
-    times as long. What is finer goes."""
+    """A table with some columns of instants in coarser ticks, rounded down.
+
+    Args:
+        names: Columns of instants; those that the table lacks are passed over.
+        factor: How many of the ticks before make one tick.
+    """
     for name in names:
         if name in table.column_names:
             place = table.column_names.index(name)
@@ -318,7 +359,7 @@ def coarser(table: pa.Table, names: Sequence[str], factor: int) -> pa.Table:
 
 
 def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
-    """What a table brings, with its keys, in the order of its rows."""
+    """The elements or combined elements of a table with their keys, in order of its rows."""
     return _lifted_in(plan, table) if is_lifted(table) else elements_in(plan, table)
 
 

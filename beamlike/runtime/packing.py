@@ -1,12 +1,12 @@
-"""Before the shuffle: rows become blobs for shards. After it these are read again.
+"""Before the shuffle: rows become batches for shards. After it the batches are read again.
 
-A blob is a batch of one kind, see `beamlike.runtime.envelope`: elements of a shard, or of a group
-of the fanout; rows that were dropped here or before, which are finished; and for all shards the
+Each batch has one kind, see `beamlike.runtime.envelope`: elements for a shard, or for a group of
+the fanout; rows that were dropped here or before, which are finished; and for all shards the
 watermark updates of the inputs. The first shard is also sent how many rows there were, and which
 event times were delivered: see `beamlike.runtime.progress`.
 
-An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
-micro-batch, so that all of them see every watermark and every clock.
+An empty batch only wakes its shard: every shard takes part in every micro-batch, so that all of
+them see every watermark and every clock.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -116,7 +116,7 @@ def packed(
     assign: WindowFn | None = None,
     part: int = 0,
 ) -> Batches:
-    """Rows of one input as blobs, each with the shard that it is for.
+    """Rows of one input as batches, each with the shard that it is for.
 
     Input columns: see `beamlike.hosts.spark.bind.packer_columns`. In the blobs keys and values have
     their names.
@@ -153,7 +153,7 @@ def packed(
 
 
 def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
-    """Batches, some at a time: a few large blobs cost less than many small ones."""
+    """Arrow's batches of rows, some at a time: few large batches cost less than many small ones."""
     gathered: list[pa.RecordBatch] = []
     for batch in batches:
         gathered.append(batch)
@@ -223,7 +223,7 @@ def updated(plan: Plan, receivers: Sequence[int], seen: Arrived) -> pa.RecordBat
 
 
 def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """The elements among the rows, and blobs with those that no machine can take."""
+    """The elements among the rows, and batches with the rows that no machine can take."""
     finished = []
     if table.column("kind").null_count < table.num_rows:
         before = table.filter(pc.equal(table.column("kind"), DROPPED_ROW))
@@ -245,9 +245,11 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
 def _assigned(
     plan: Plan, table: pa.Table, window_fn: WindowFn
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """A row for each window of each row, for inputs with a window function of their own.
+    """Assign windows, for inputs with a window function of their own.
 
-    And blobs with the rows for which that function raised, if such rows are to be dropped.
+    Returns:
+        A row for each window of each row; and batches with the rows for which the function raised,
+        if such rows are to be dropped.
     """
     if plan.machine_name != "reference":
         # Not a user's own, nor a calendar that has no window for some row.
@@ -288,7 +290,7 @@ def _with_windows(table: pa.Table, row: Ints, start: Ints, end: Ints) -> pa.Tabl
 
 
 def _dealt(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
-    """The rows dealt out in turn to the groups of the fanout, whatever their keys."""
+    """The rows dealt out in turn to the groups of the fanout, whatever their keys are."""
     groups = len(plan.fanout_ids)
     blobs = [
         sealed(
@@ -302,7 +304,7 @@ def _dealt(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
 
 
 def _spread(plan: Plan, table: pa.Table, order: Order, lifter: Lifter | None) -> Batches:
-    """The rows as one blob for each shard, combined before by the lifter if there is one."""
+    """The rows as one batch for each shard, combined before by the lifter if there is one."""
     if lifter is not None:
         # Nothing is late here, but a function of the user's may raise.
         table, failed = lifter.lift([table], None)
@@ -312,7 +314,11 @@ def _spread(plan: Plan, table: pa.Table, order: Order, lifter: Lifter | None) ->
 
 
 def packed_shards(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
-    """What has a hash as one blob for each shard. ``order`` keeps a shard's blobs in order."""
+    """Rows or combined elements with a hash, as one batch for each shard.
+
+    Args:
+        order: The place of these batches among those that a shard gets.
+    """
     ids, blobs = [], []
     for shard, rows in by_shard(table, plan.shards, plan.buckets):
         ids.append(plan.shard_ids[shard])
@@ -339,7 +345,7 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
 
 
 def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> Arrived:
-    """What a shard was sent, in coarser ticks than before. What is finer goes."""
+    """What a shard was sent, in coarser ticks than ``before``, rounded down."""
     factor = resolution.micros // before.micros
 
     def update(watermark_update: InputUpdate) -> InputUpdate:

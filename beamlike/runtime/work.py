@@ -27,30 +27,30 @@ from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, Tally
 
 Stores = Callable[..., Store]
-"""What keeps the state of a group; of one of several nodes, where it takes the node's number."""
+"""Gives the store of a group; called with the number of a node where a group has several nodes."""
 
 HostSays = Literal["always", "at the end", "never"]
-"""When an operator has its watermark from the host. Else it is in what the operator is sent."""
+"""When an operator has its watermark from the host. At other times it is sent it in batches."""
 
 _LARGE: Final = 2**22
-"""Bytes of rows of a shard in one micro-batch from which on it is looked which key has the most."""
+"""For a step with this many bytes of rows or more, its text names the largest key."""
 
 END_OF_TIME: Final = (HostWatermark(MAX_TIMESTAMP),)
 """What the host says where data ends: everything happens in one step, up to the end of time."""
 
 
 def known_watermark(reported: int) -> int:
-    """The watermark of a query (ms) that is reported as 0 while there is none yet, as Spark's."""
+    """The watermark of a query (ms). Spark reports 0 while none is known."""
     return reported if reported > 0 else MIN_TIMESTAMP
 
 
 @attrs.frozen
 class HostReport:
-    """What a host says of the watermark and of processing time, in milliseconds, as hosts do.
+    """What a host says of the watermark and of processing time, all in ms.
 
     Args:
         updates: What it says of the watermark.
-        clock: Processing time, if nothing that was sent says another.
+        clock: Processing time. A clock that a script sends to the group overrides it.
     """
 
     updates: Sequence[HostWatermark]
@@ -67,10 +67,9 @@ class HostReport:
 
 
 class Work(ABC):
-    """What the groups of an operator do. Nothing of it is kept between micro-batches.
+    """What the groups of an operator do. It keeps nothing between micro-batches.
 
-    ``columns`` are the names of those of its output, and ``host_says`` when it has its watermark
-    from the host.
+    ``columns`` are the names of its output columns.
     """
 
     columns: ClassVar[tuple[str, ...]]
@@ -78,7 +77,7 @@ class Work(ABC):
     @property
     @abstractmethod
     def host_says(self) -> HostSays:
-        """When it has its watermark from the host."""
+        """When the operator has its watermark from the host."""
 
     @abstractmethod
     def step(
@@ -89,27 +88,27 @@ class Work(ABC):
         Args:
             group: The key of the group.
             stores: Its state.
-            blobs: What it was sent, see `beamlike.runtime.envelope`.
+            blobs: The batches that it was sent, see `beamlike.runtime.envelope`.
             report: What the host says.
 
         Returns:
-            Rows of its columns. A table in place of a blob is yet to be one.
+            Rows of its columns. A table in the column ``blob`` is still to be made a batch.
         """
 
     def words_of_step(self, group: int, blobs: Sequence[bytes]) -> str:
-        """What a step is about to do, for when its process does not come back.
+        """A step that is about to begin, in words: a note for the case that its process dies.
 
         Args:
             group: The key of the group.
-            blobs: What it was sent. Only of much it is looked which key has the most.
+            blobs: The batches that it was sent. If they are large, the text names the largest key.
         """
         return f"that of group {group}, which got {sum(map(len, blobs)):,} bytes"
 
     def share_logged(self, logged: set[Hashable]) -> None:  # noqa: B027  # not every one logs any
-        """Have failures logged once in all that share a set."""
+        """Log each failure once among all works that share a set."""
 
     def close(self) -> None:  # noqa: B027  # not every operator has anything to close
-        """Let what it has made come to its end."""
+        """Tear down what the work has set up."""
 
 
 class PlanWork(Work):
@@ -117,7 +116,7 @@ class PlanWork(Work):
 
     Args:
         plan: What is done.
-        clock: Processing time (ms) until a group is sent another; None: the host says it.
+        clock: Processing time in ms until a group is sent another; None: that of the host.
     """
 
     def __init__(self, plan: Plan, clock: int | None = None) -> None:
@@ -147,7 +146,12 @@ class PlanWork(Work):
     def _stepped(
         self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
-        """As `step`, with what arrived, and with what the host says."""
+        """See `step`.
+
+        Args:
+            arrived: What the batches hold.
+            report: What the host says, with the clock of a script if one was sent.
+        """
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
@@ -166,7 +170,7 @@ class ShardWork(PlanWork):
 
     @cached_property
     def _older(self) -> Stepper:
-        """What steps those whose state counts milliseconds, from before a plan could count finer.
+        """The stepper for state that counts ms, saved before plans could count finer.
 
         Raises:
             StateError: A duration of the plan is finer.
@@ -181,7 +185,8 @@ class ShardWork(PlanWork):
             ) from error
 
     _counts_older = False
-    """Whether the state of the group before counted milliseconds: all of a query do, or none."""
+    """Whether the state of the group that was stepped last counts ms: that of all groups of a query
+    does, or that of none."""
 
     def share_logged(self, logged: set[Hashable]) -> None:
         self.stepper.share_logged(logged)

@@ -1,7 +1,7 @@
-"""Between two layers: elements go through all nodes that only look at them one by one.
+"""Between two layers: elements go through the nodes that keep no state.
 
-What leaves goes to the shards of the next layer: watermarks to all of them, elements to the shard
-of their key, combined before where that changes no pane; and what is only handed on to any.
+Then they are sent to the next layer: elements to the shard of their key, combined before where that
+changes no pane; watermarks to every shard; and batches that are only handed on to any shard.
 """
 
 from collections import defaultdict
@@ -52,7 +52,7 @@ class Sent:
 def _elements_for(
     spread: Spread, number: int, inputs: Sequence[Bundle], mail: Mail, part: int
 ) -> list[PlacedTable]:
-    """What goes to the shards of a node: combined before where that changes no pane."""
+    """The elements for the shards of a node, combined before where that changes no pane."""
     layers, wire, shards = spread.layers, spread.layers.wire, spread.shards
     node = layers.nodes[number]
     worker = worker_of(node)
@@ -76,7 +76,7 @@ def _elements_for(
 
 
 def merged(spread: Spread, received: Mail) -> list[Sent]:
-    """What a fanout spread to this task, combined further, for the shards."""
+    """Combined elements that a fanout sent to this task, combined further, for the shards."""
     sent = []
     for number, tables in received.tables.items():
         node = spread.layers.nodes[number]
@@ -95,12 +95,12 @@ class Between:
     layer: int
     workers: dict[int, Worker]
     pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(JoinedBundle))
-    """What these nodes are given, by their numbers and sources."""
+    """The elements that these nodes have not taken yet, by node and source."""
 
     @classmethod
     @contextmanager
     def over(cls, layers: Layers, layer: int) -> Iterator["Between"]:
-        """The nodes before a layer; their functions are set up, and torn down at its end."""
+        """The nodes after a layer. Their functions are set up before the block, and torn down after."""
         workers = {number: worker_of(layers.nodes[number]) for number in layers.between(layer)}
         for number in layers.sharing.intersection(workers):
             workers[number].shares_elements = True
@@ -162,7 +162,7 @@ class Between:
         for edge in [*mail.bundles]:
             if layers.sent_until[edge] <= self.layer:
                 del mail.bundles[edge]
-        # What passes by goes any way.
+        # What no node here reads may go to any shard.
         sent += (Sent(part % shards, blob) for blob in layers.handed_on(mail, part))
         return sent
 

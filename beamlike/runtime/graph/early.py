@@ -146,7 +146,7 @@ class EarlyCombiner:
     def _spread(
         self, keyed: Keyed, blobs: Sequence[bytes], lifted: pa.Table, part: int
     ) -> list[PlacedTable]:
-        """Combined elements on their ways."""
+        """Combined elements and their receivers: shards, or for hot keys tasks of the fanout."""
         position = self._fanout_of(keyed, blobs, lifted, part)
         is_hot = position >= 0
         hot = [
@@ -186,7 +186,7 @@ class EarlyCombiner:
         return np.minimum(ends - 1, last - lateness) + lateness >= bound
 
     def _is_exact(self, keyed: Keyed) -> bool:
-        """Whether it shows in no result that the elements are combined before."""
+        """Whether every result is the same as if the elements were not combined before."""
         types = {keyed.declared} if keyed.declared else set(map(type, keyed.values))
         for nested in (tuple, list):
             if nested in types:
@@ -202,7 +202,15 @@ class EarlyCombiner:
         rows: Ints,
         bound: int | None,
     ) -> pa.Table:
-        """One combined element of each key and window, with the ``hash`` of its key."""
+        """Combine elements to one of each key and window, with the ``hash`` of its key.
+
+        Args:
+            keyed: The elements.
+            blobs: Their keys in bytes.
+            hashes: The hashes of these.
+            rows: Which elements are combined.
+            bound: What is known of the watermark.
+        """
         if self._plan.values["value"] == HeldValues.positions:
             # As they would come to another process.
             self._held.values = self._wire.round_trip_all(keyed.objects)
@@ -220,7 +228,7 @@ class EarlyCombiner:
             self._held.values = ()
 
     def _fanout_of(self, keyed: Keyed, blobs: Sequence[bytes], lifted: pa.Table, part: int) -> Ints:
-        """The position of the task that combines each further; -1: none does."""
+        """For each combined element the position of the task that combines it further; -1: none."""
         fanout = self._node.fanout
         if fanout is None:
             return np.full(lifted.num_rows, -1, np.int64)
@@ -236,7 +244,7 @@ class EarlyCombiner:
 
 
 def _about_as_many(hashes: Ints, windows: Spans) -> int:
-    """How many different keys and windows there are, or a few less: two may have the same hash."""
+    """How many different pairs of key and window there are, or a few fewer: hashes may coincide."""
     starts, ends = np.asarray(windows.starts, np.int64), np.asarray(windows.ends, np.int64)
     return len(np.unique((hashes * _MIX + starts) * _MIX + ends))
 

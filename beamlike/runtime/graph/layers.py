@@ -99,21 +99,23 @@ class Layers:
 
     @cached_property
     def read_until(self) -> Sequence[int]:
-        """Of each edge the layer of the last node that reads it. The end of a query has its own."""
+        """For each edge the last layer with a node that reads it; for a wanted edge the end of the
+        query, which counts as one layer more than the last."""
         layer_of: Callable[[ReaderNode], int] = lambda reader: self.layer[reader.node]  # noqa: E731
         return [self._last(edge, self.depth + 1, layer_of) for edge in self.edges]
 
     @cached_property
     def sent_until(self) -> Sequence[int]:
-        """Of each edge the layer up to which its elements are sent on as they are, see
+        """For each edge the last layer up to which its elements travel as they are, see
         `formed_after`."""
         return [self._last(edge, self.depth, self.formed_after) for edge in self.edges]
 
     def formed_after(self, reader: ReaderNode) -> int:
-        """The layer after which elements are brought into the form in which a node takes them.
+        """The layer after which elements get the form that a reader takes.
 
-        A node that keeps state takes them in another form, as they leave the layer before its own.
-        Those that look into side inputs take it at once, and pass the layers in between unopened.
+        A node that keeps state takes tables by key: elements become these as they leave the layer
+        before the node's. The main input of a node with side inputs becomes tables earlier, after
+        the layer that it comes from; these then pass the layers in between unread.
         """
         node = self.nodes[reader.node]
         if isinstance(node, SideInputNode) and reader.source == 0:
@@ -216,7 +218,7 @@ class Layers:
             mail.bundles[edge].added.extend(bundle)
 
     def sent(self, mail: Mail, place: int = 0) -> list[bytes]:
-        """Mail without tables for machines as batches, at least one.
+        """Mail as batches, at least one. It must not have tables for machines.
 
         Args:
             place: Their place in the order of arrival.
