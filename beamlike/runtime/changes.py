@@ -1,31 +1,31 @@
-"""What of a grouping may change between two starts of a query from one checkpoint.
+"""Which parts of a grouping may change between two starts of a query from one checkpoint.
 
-Saved state lists what it depends on (`Plan.identity`), and each start compares the list with its
-own before it takes any row. State continues under words that differ in one of these ways:
+Saved state lists what it depends on, in words (`Plan.identity`). Each start compares that list with
+its own before it takes any row. State continues if the words differ in one of these ways only:
 
 ====================  ==========================================================================
 word                  may differ, and what follows
 ====================  ==========================================================================
 allowed lateness      longer or shorter, unless the late check is ``retain``. Open windows end by
-                      the new one. A window that has ended already is not remembered: if longer
-                      lateness lets a row in for it, it opens anew, with pane 0
+                      the new one. A window that has ended is not remembered: if a longer lateness
+                      lets a row in for it, it opens anew, with pane 0
 trigger               in its counts and delays, while the tree is made of the same triggers. A
                       window that has enough elements by the new count fires with its next one; a
-                      delay that runs already runs as it began. A tree with a trigger of the
-                      user's own may not differ: nothing is known of what it keeps
+                      delay that has begun keeps its length. A tree with a trigger of the user's
+                      own may not differ: nothing is known of what it keeps
 late check            between ``assigned``, ``merged`` and ``element``: it judges rows that come
-closing behavior,     either way: they apply when a pane comes out, and nothing is saved
-on-time behavior,     by them
+closing behavior,     in any way: they apply when a pane comes out, and no state depends on
+on-time behavior,     them
 unchanged panes
 ====================  ==========================================================================
 
-Everything else is refused, because what is saved was made by it: windows by their window function,
+Everything else is refused, because saved state was made by it: windows by their window function,
 accumulators by their aggregates and the accumulation mode, holds by the timestamp combiner, saved
 rows by the keys' types, their places by shards and buckets. A late check ``retain`` keeps sessions
 that the others forget.
 
-What is in no word may change freely: how panes are rendered, which rows are delivered, what happens
-to bad ones, the machine, the names, the watermark's delay.
+Whatever the words do not name may change freely: how panes are rendered, which rows are delivered,
+what happens to bad ones, the machine, the names, the watermark's delay.
 """
 
 import re
@@ -52,7 +52,7 @@ LAYOUTS: Final = (4, 5, 6)
 """
 
 RESOLUTION: Final = "resolution"
-"""What times count. State that does not say so counts milliseconds."""
+"""The word for the unit of saved times. State without it counts milliseconds."""
 
 _LAYOUT: Final = "layout version"
 _LATENESS: Final = "allowed lateness"
@@ -66,7 +66,7 @@ _APPLIED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
 
 
 def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
-    """What state depends on of a windowing strategy."""
+    """The parts of a windowing strategy that saved state depends on, in words."""
     custom_states = {
         type(node).__name__: f"{node.keeps}, version {node.state_version}"
         for node in custom_triggers_in(strategy.trigger)
@@ -88,7 +88,7 @@ def resolution_in(saved: Mapping[str, Any]) -> Resolution:
     """What the times of saved state count.
 
     Raises:
-        KeyError: Nothing that this beamlike knows.
+        KeyError: This version does not know it.
     """
     return Resolution[saved.get(RESOLUTION, MILLISECONDS.word).upper()]
 
@@ -100,7 +100,7 @@ def lateness_words(ticks: int, resolution: Resolution) -> str:
 
 
 def unnumbered(label: str) -> str:
-    """The label of a transform without the lines of functions: these change when nothing else does.
+    """The label of a transform without the line numbers of functions, which change easily.
 
     >>> unnumbered("Orders/Map(<lambda at orders.py:12>)")
     'Orders/Map(<lambda at orders.py>)'
@@ -109,17 +109,17 @@ def unnumbered(label: str) -> str:
 
 
 def continues(saved: Words, now: Words) -> bool:
-    """Whether state continues under other words than it was saved with.
+    """Check that saved state can continue in a query as it is now.
 
     Args:
         saved: The words of the state.
-        now: Those of the query.
+        now: The words of the query.
 
     Returns:
-        True if they differ, and deadlines have to be computed again.
+        Whether the words differ, so that deadlines have to be computed again.
 
     Raises:
-        StateError: A difference that the state cannot follow; names each of them.
+        StateError: They differ in what state cannot follow. The text names each difference.
     """
     if saved == now:
         return False
@@ -136,10 +136,10 @@ def continues(saved: Words, now: Words) -> bool:
 
 
 def check_layout(saved: Words, now: Words) -> None:
-    """Refuse state that another version of beamlike laid out otherwise.
+    """Refuse state in a layout that this version of beamlike does not read.
 
     Raises:
-        StateError: Naming both layouts.
+        StateError: The text names both layouts.
     """
     had, has = saved.get(_LAYOUT), now.get(_LAYOUT)
     if had != has and had not in [str(layout) for layout in LAYOUTS]:
@@ -166,7 +166,7 @@ def refused(saved: Words, now: Words) -> Iterator[str]:
 
 
 def _readable(aspect: str, text: str | None) -> str:
-    """The words of one side, readable: lateness is saved as a number (ms)."""
+    """A word of saved state for people. Lateness is saved as a number of ms."""
     if text is None:
         return repr(MILLISECONDS.word) if aspect == RESOLUTION else "none"
     number = text.removesuffix(" ms")

@@ -1,8 +1,8 @@
 """Hot keys: rows are dealt out to groups that combine them before they reach their shard.
 
-One key's rows all go to one shard, however many they are. With a fanout they first go, in turn,
-to as many groups, whatever their key. Each judges lateness as the shard would, combines its rows by
-key and window, and passes on one combined element for each.
+All rows of a key go to one shard, however many they are. With a fanout rows are first dealt out in
+turn to a number of groups, whatever their key is. Each group judges lateness as the shard would,
+combines its rows by key and window, and passes on one combined element for each.
 """
 
 import json
@@ -23,7 +23,7 @@ from beamlike.runtime.work import HostReport, PlanWork
 class FanoutWork(PlanWork):
     """The groups of the fanout of a grouping. The state of each is its `Clock`, as JSON.
 
-    The clocks move as those of a shard do, or the two would not agree on what is late.
+    Its clocks move as those of a shard do. Otherwise the two would not agree on what is late.
     """
 
     columns = ("shard", "blob")
@@ -43,7 +43,7 @@ class FanoutWork(PlanWork):
         return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]
 
     def _passed_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
-        """Blobs for the shards: all of them are stepped, and get the updates of the group."""
+        """The batches for the shards: combined elements, and the updates of the group for all."""
         plan, shards, finished = self.plan, list(self.plan.shard_ids), arrived.finished
         batches = []
         if arrived.tables:

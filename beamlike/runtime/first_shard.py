@@ -1,7 +1,8 @@
-"""One shard's step of a function that keeps the first row of each key and window: all keys at once.
+"""One shard's step of a function that passes on the first row of each key and window: all keys at
+once.
 
-The order within a step, index and state are those of `beamlike.runtime.shard`, and so a query may
-continue with either.
+The order within a step, the index and the state are those of `beamlike.runtime.shard`. So a query
+may continue with either.
 """
 
 from collections.abc import Mapping
@@ -94,8 +95,8 @@ class FirstShard(ShardInPasses):
     def _saved(
         self, known: KnownKeys, keys: Numbered, judged_at: int, to: Clock
     ) -> tuple[pa.Table, Ints]:
-        """Keys that are known from now on as rows to save, and which of them these are: those that
-        the step does not forget."""
+        """The rows to save for keys that the step does not forget, and the places of these keys in
+        ``known``."""
         over = _are_over(self.machine.deadlines(known.end, known.until), to.watermark, to.clock)
         of_rows = np.nonzero(~over)[0]
         until, key = known.until[of_rows], pa.array(known.key[of_rows])

@@ -1,9 +1,9 @@
-"""What is remembered of known keys, where a function keeps the first row of each: in columns.
+"""The state of keys of which only the first row goes on, in columns.
 
-It is a pickle as of any function with states (`beamlike.machine.userstate.saved`), so that all that
-reads such state reads this. But the pickles are as long as each other, and have the instant until
-which the key is known in the same place: nothing else differs, and they are written and read all at
-once. Earlier versions wrote others; these are read one by one.
+Each key has a pickle, as a function with states has (`beamlike.machine.userstate.saved`), so that
+whatever reads such state reads this. The pickles have equal lengths, and differ only in the instant
+until which the key is known, which is in the same place in each. So they are written and read all
+at once. Earlier versions wrote other pickles; these are read one by one.
 """
 
 import pickle
@@ -20,19 +20,19 @@ from beamlike.model.stateful import KeepsFirst
 from beamlike.runtime.accumulator_columns import AccumulatorColumns
 
 _LARGE: Final = 2**62
-"""An instant whose pickle has eight bytes, as there is room for in the place of any."""
+"""An instant whose pickle has eight bytes: every instant is written in as many."""
 _BYTES: Final = 8
 _MOST: Final = 2**31 - 1
 """Bytes of a column of pickles at most."""
 _OVER: Final = 0
-"""Where no timer is set: that of the clock has fired after the window expired, which forgets it."""
+"""In place of an instant: no timer is set, because it has fired and the window has expired."""
 
 
 class KnownColumn(AccumulatorColumns):
-    """What is remembered of a window of a known key, see `beamlike.machine.userstate.saved.Saved`.
+    """The state of a known key in a window, see `beamlike.machine.userstate.saved.Saved`.
 
     Args:
-        keeps: What the function does.
+        keeps: The function that keeps first rows.
     """
 
     pickles = True
@@ -92,11 +92,11 @@ class KnownColumn(AccumulatorColumns):
         return True
 
     def usual(self, column: pa.ChunkedArray) -> pa.Array:
-        """Any accumulators as `pickled` makes them; others are read one by one."""
+        """A column in the form of `pickled`; other pickles in it are read one by one."""
         return self.encode(self.decode([column]))[0]
 
     def known_until(self, column: pa.ChunkedArray) -> Ints:
-        """What `pickled` was given, of a column that `is_usual`."""
+        """The instants until which the keys are known, of a column that `is_usual`."""
         instants = [np.zeros(0, np.int64)]
         for chunk in column.chunks:
             blobs = _bytes(chunk, _starts(chunk)).reshape(len(chunk), len(self._usual))

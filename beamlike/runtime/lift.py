@@ -1,4 +1,4 @@
-"""Rows combined before they reach their shard, by the machine that steps the plan's shards.
+"""Rows are combined before they reach their shard, by the machine that steps the plan's shards.
 
 The result is a table of combined elements, see `beamlike.runtime.envelope`, with the ``hash``
 of each key in place of a bucket.
@@ -26,7 +26,7 @@ from beamlike.runtime.store.column_state import number_keys
 from beamlike.runtime.store.state import Key
 
 Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
-"""Combined elements, and the rows that come too late or that a function cannot take."""
+"""Combined elements, and the rows that are too late or for which a function raised."""
 
 
 class Lifter:
@@ -54,11 +54,11 @@ class Lifter:
         self._schema = pa.schema(fields)
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
-        """The rows of some tables combined by key and window.
+        """Combine rows by key and window.
 
         Args:
-            tables: One or more, in order of arrival: all of rows, or all of combined elements,
-                which are combined further. They have a ``hash`` in place of a bucket.
+            tables: One or more tables in order of arrival, all of rows, or all of combined
+                elements, which are combined further. They have a ``hash`` in place of a bucket.
             watermark: The input watermark (ticks) that judges them; None: they are judged later.
 
         Returns:
@@ -129,18 +129,17 @@ def combine_the_rest(
     tables: Sequence[pa.Table],
     watermark: int,
 ) -> tuple[list[pa.Table], list[tuple[Key, Drop]]]:
-    """What arrives at a shard of the columnar machine, which takes rows or combined elements.
+    """The tables for a step of the columnar machine, which takes rows or combined elements.
 
-    Where both arrive, the rows are combined at the watermark that judges them, so that all of
-    them are one bundle.
+    Where both arrive, the rows are combined here, so that all elements are one bundle.
 
     Args:
-        lifter: Makes that of the plan.
-        tables: What arrives, with the ``bucket`` of each key.
+        lifter: Makes the lifter of the plan.
+        tables: The tables that arrive, with the ``bucket`` of each key.
         watermark: The input watermark that judges the rows (ticks).
 
     Returns:
-        Tables of one form, and the rows that come too late.
+        Tables of one form, and the rows that are too late.
     """
     rows = [table for table in tables if not is_lifted(table)]
     if not rows or len(rows) == len(tables):

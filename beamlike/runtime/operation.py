@@ -14,20 +14,23 @@ from beamlike.runtime.script import Machine
 
 
 class Operation(ABC):
-    """The machine of a stage, and the way from columns to its values and back.
+    """The machine of a stage, and how columns become its values and its values columns.
 
-    A row of the plan's value columns becomes the value of an element, an accumulator lies in
-    columns between steps, and the value of a pane becomes columns of the result.
+    A row of the plan's value columns becomes the value of an element. Between steps an accumulator
+    is saved in columns. The value of a pane becomes columns of the result.
     """
 
     @property
     @abstractmethod
     def machine(self) -> Machine:
-        """A new one; a plan calls this once."""
+        """A new machine. A plan makes one only."""
 
     def in_resolution(self, resolution: Resolution) -> "Operation":
-        """This operation, its times in the ticks of a resolution. A node of a graph need not have
-        this: all nodes of a graph count the same, as they are made."""
+        """This operation with its times in ticks of a resolution.
+
+        The operation of a graph's node need not have this: all nodes of a graph are made with one
+        resolution.
+        """
         raise NotImplementedError
 
     @property
@@ -43,20 +46,21 @@ class Operation(ABC):
     @property
     @abstractmethod
     def state_identity(self) -> Mapping[str, str]:
-        """What saved state depends on, beside the columns and how they are spread."""
+        """What saved state depends on, in words, besides the columns and how keys are spread."""
 
     @property
     @abstractmethod
     def why_key_by_key(self) -> str | None:
-        """Why only a machine that takes one key after the other can do this; None: others can."""
+        """Why only the reference machine can do this, key by key; None: the columnar one can
+        too."""
 
     @abstractmethod
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         """The value of an element for each row of the plan's value columns."""
 
     def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
-        """The value of an element by name, to be shown when it is dropped; not of a node of a
-        graph, whose elements are no columns."""
+        """The value of an element by name, for the row that is shown when it is dropped. Not called
+        for a node of a graph, whose elements have no columns."""
         raise NotImplementedError
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
@@ -82,7 +86,7 @@ def types_in_words(types: Mapping[str, pa.DataType]) -> str:
 
 
 def function_words(fn: StatefulFn) -> dict[str, str]:
-    """What saved state depends on of a function with states and timers."""
+    """The parts of a function with states and timers that saved state depends on, in words."""
     return {
         name: ", ".join(sorted(spec.state_identity for spec in specs.values())) or "none"
         for name, specs in (("states", fn.states), ("timers", fn.timers))

@@ -1,4 +1,4 @@
-"""Panes and drops as rows: the schema of what a grouping emits, and the way there.
+"""Panes and drops as rows: the schema of a grouping's output, and how its rows are made.
 
 Columns, in this order: the keys, ``window`` (struct of start and end), the aggregates,
 ``timestamp``, ``pane`` (struct), in retracting mode what the plan's rendering adds, and the
@@ -14,9 +14,8 @@ rendering          adds
                    ``change`` of the result for key and session
 =================  =======================================================================
 
-Panes in columns become rows all at once. Rows that were dropped are few, and each has its own
-reason: these are rendered one by one, and so are renderings of retractions, which follow each key's
-history.
+Panes that come in columns become rows all at once. Drops are few, and are made one by one. So are
+the renderings ``changelog`` and ``upserts``, which depend on the history of each key.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,7 +63,7 @@ READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 
 @attrs.frozen
 class _Row:
-    """One row in the making. ``window`` is the one shown; ``marks`` is the hidden column."""
+    """The fields of one output row. ``window`` is the window shown, ``marks`` the hidden column."""
 
     key: Key
     window: Window | None
@@ -147,7 +146,7 @@ class OutputTable:
             )
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
-        """What the next grouping has to know of a pane; nothing if there cannot be one."""
+        """What the next grouping has to know of a pane; None if no grouping can follow."""
         if not self.plan.has_downstream:
             return None
         times = (pane.timestamp, *bounds(pane.window))
@@ -344,12 +343,12 @@ def drops_of_step(plan: Plan, stepped: ColumnsStepped) -> Iterator[tuple[Key, Dr
 def keyed_drops(
     plan: Plan, drops: Iterable[Drops], arrived: pa.Table | None, judged_at: int
 ) -> Iterator[tuple[Key, Drop]]:
-    """The drops as values, with the elements that were dropped.
+    """Drops in columns as values, each with its element and key.
 
     Args:
-        plan: What they are dropped from.
-        drops: Some of the rows that arrived.
-        arrived: These rows; None if there were none.
+        plan: The stage that dropped them.
+        drops: The drops, which name rows of ``arrived``.
+        arrived: The rows that arrived; None if there were none.
         judged_at: The watermark (ticks) that judged them.
     """
     for drop in drops:
@@ -367,7 +366,11 @@ def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
 
 
 def _shown_times(instants: Ints, tick: int, dtype: pa.DataType) -> pa.Array:
-    """Times; null where SQL cannot show them. A tick is so many microseconds."""
+    """Instants as a column of times; null where SQL cannot show one.
+
+    Args:
+        tick: The microseconds of a tick.
+    """
     unreadable = (instants < READABLE.start // tick) | (instants >= READABLE.stop // tick)
     shown = np.where(unreadable, 0, instants) * tick
     return pa.array(shown, mask=unreadable).cast(dtype)

@@ -1,8 +1,8 @@
-"""A function with states and timers, between the columns of a DataFrame.
+"""A function with states and timers over rows of a DataFrame.
 
-The value columns of the plan are all that its rows have, the key among them. To the machine the
-value of an element is what `beamlike.machine.userstate.machine` asks for: the row as a tuple, and
-the pane that it comes in. What comes out is a tuple of the columns that `Returned` says.
+The value columns of the plan are all columns of a row, also those of its key. For the machine the
+value of an element is a pair (see `beamlike.machine.userstate.machine`): the row as a tuple, and
+the pane in which it arrives. A result is a tuple of the columns that `Returned` has.
 """
 
 import pickle
@@ -32,13 +32,13 @@ Types = Mapping[str, pa.DataType]
 
 @attrs.frozen
 class Returned:
-    """What a function answers, as the columns that were declared for it.
+    """Makes rows of a function's answers, with the columns that were declared for it.
 
     Args:
         columns: Names and types.
-        declared_types: The same types as their user knows them.
-        required: Those that must not be null.
-        keys: The columns of the key, which the result has anyway.
+        declared_types: The types as the user wrote them.
+        required: The columns that must not be null.
+        keys: The columns of the key, which every result has.
     """
 
     columns: Types
@@ -56,7 +56,7 @@ class Returned:
             key: The values of the key.
 
         Raises:
-            ColumnError: It is none of these, or does not fit the columns.
+            ColumnError: The answer has another form, or does not fit the columns.
         """
         if hasattr(answer, "asDict") and hasattr(answer, "__fields__"):  # a Row with names
             answer = answer.asDict(recursive=True)
@@ -200,7 +200,7 @@ class PerKeyOperation(Operation):
 
 
 def _info(pane: Mapping[str, Any] | None) -> PaneInfo:
-    """The pane of a grouping before, as its column shows it."""
+    """The pane of an earlier grouping, from its column."""
     if pane is None:
         return NO_FIRING
     return PaneInfo(**{**pane, "timing": Timing(pane["timing"])})
@@ -208,9 +208,9 @@ def _info(pane: Mapping[str, Any] | None) -> PaneInfo:
 
 @attrs.frozen
 class _SavedColumn(PickledColumn):
-    """What is remembered of a window, see `beamlike.machine.userstate.saved.Saved`.
+    """The state of a window, see `beamlike.machine.userstate.saved.Saved`.
 
-    All of it is plain values, for which plain pickles do.
+    All of it is plain values, for which plain pickles are enough.
     """
 
     def dumps(self, accumulators: Sequence[Any]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What the event times of some rows say of how far their source has come.
+"""How far the event times of rows bring their source.
 
 Event times lie in stretches, between which there is a longer gap: longer than the ``max_jump`` of
 the source, or than rows may be late. What is believed of them is decided in the shards, which know
@@ -23,7 +23,7 @@ _GAPS: Final = 16
 """So many gaps between the event times of some rows are reported, the largest. Those that are not
 reported count as if there were rows in them."""
 _SENDERS: Final = 1_000
-"""More keys than that are not counted: a sample of the rows shows that there are many."""
+"""Keys are counted up to this number: of more it is enough to know that there are many."""
 _LEFT_OUT: Final = -1
 
 
@@ -77,14 +77,14 @@ def progress_of(
     parts: pa.ChunkedArray | None,
     keys: pa.ChunkedArray | None = None,
 ) -> Iterator[SourceProgress]:
-    """How far rows bring their source, or the parts that they are of.
+    """How far rows bring their source, or its parts.
 
     Args:
         source: The position of the source among the inputs, or its number.
         clock: Its clock.
         times: Event times, in the ticks of the clock; null for those that move no watermark.
-        parts: The parts that these rows are of; None: all are of the source as a whole.
-        keys: Numbers that stand for the keys of the rows; None: they have none yet.
+        parts: The part of the source for each row; None: the source has no parts.
+        keys: A number for the key of each row; None: rows have no keys yet.
     """
     if clock.max_jump is None and parts is None:
         greatest = pc.max(times).as_py()
@@ -120,7 +120,7 @@ def progress_of(
 def _grouped(
     columns: Mapping[str, pa.ChunkedArray], aggregates: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    """Aggregates of rows by part and stretch, as far as they have any, and an event time."""
+    """Aggregates of rows with an event time, by part and stretch where there are such columns."""
     by = [name for name in ("part", "stretch") if name in columns]
     rows = pa.table(dict(columns))
     if rows.column("at").null_count:

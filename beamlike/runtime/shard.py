@@ -1,14 +1,12 @@
-"""One shard's step by the reference machine: key by key, those that have data or a deadline.
+"""One shard's step by the reference machine, key by key: keys that have elements or a deadline.
 
-No Spark here. A `Store` gives and takes blobs; the processor puts one over Spark's state, a
-test puts one over a dict.
+State is in a `Store`: on Spark it lies over Spark's state, in a test over a dict.
 
-The order within a step: the watermark moves to where the micro-batches before have brought it,
-if Spark carries it; the clock moves; the elements arrive; the watermark moves to where messages
-of this micro-batch bring it. So elements are judged by all micro-batches before their own and by
-nothing else, whichever carries the watermark, and however Spark cuts the stream around a
-micro-batch without data. And panes of a grouping before arrive before the watermark that let
-them out, and are not late.
+The order within a step: if Spark carries the watermark, it moves to where earlier micro-batches
+have brought it; the clock moves; the elements arrive; the watermark moves to where the updates of
+this micro-batch bring it. So elements are judged by the micro-batches before their own and by
+nothing else, whoever carries the watermark, and wherever Spark adds a micro-batch without data.
+And panes of an earlier grouping arrive before the watermark that let them out: they are not late.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -46,14 +44,14 @@ from beamlike.runtime.store.stores import Store
 
 KeyedEffect = tuple[Key, Effect]
 KeyedMerge = tuple[Key, Merged]
-"""A merge, with those of its sources that were live."""
+"""A merge of a key; its sources are those that were live before."""
 KeyStepped = tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]
-"""What came out of a step of a key, what merged, and what the key waits for then."""
+"""After a step of a key: what came out, what merged, and what the key waits for."""
 
 
 @attrs.frozen
 class Stepped:
-    """What came out of a step of a shard, what merged, and the status of the shard then."""
+    """After a step of a shard: what came out, what merged, and its status."""
 
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
@@ -65,9 +63,9 @@ class Shard:
 
     Args:
         plan: Their plan.
-        logged: Which failures were logged, each once; a host may share it among its tasks.
-        checks: Whether each element is refused alone that makes an aggregate more than its columns
-            hold. Otherwise all of the step is.
+        logged: The failures that were logged: each is logged once. A host may share the set.
+        checks: Whether a value that outgrows the columns of an aggregate is found at its element,
+            which then fails alone. Otherwise the whole step fails.
     """
 
     def __init__(
@@ -87,14 +85,14 @@ class Shard:
         Args:
             store: The shard's state; read, and written where something changed.
             batch: What reaches it.
-            index: The shard's, which the step changes, if it is read already.
+            index: The shard's index, if it was read already. The step changes it.
 
         Raises:
             StateError: The state was written by another plan.
             UserFunctionError: A function of the user's raised, and the plan says to fail then.
-            OutgrownError: An aggregate outgrew its type, and the plan says to fail then; in any
-                case if that is not checked.
-            CombineError: The same of an accumulator of a user's own.
+            OutgrownError: An aggregate outgrew its type, and the plan says to fail then, or
+                ``checks`` is not set.
+            CombineError: An accumulator of a user's own did not fit its type, in the same cases.
         """
         index = index or Index.load(self.plan, store)
         begin, to = batch.moves(index.clocks, self.plan)
@@ -171,7 +169,7 @@ class Shard:
         bundles: dict[int, dict[Key, list[Item]]],
         index: Index,
     ) -> list[KeyedEffect]:
-        """The effects as they are kept, once their failures are logged and judged."""
+        """Log failures among the effects, and judge their share. The effects without exceptions."""
         failed = failures_of(effects)
         if not failed and index.failing == Failing():
             return effects
@@ -183,7 +181,7 @@ class Shard:
         return [(key, without_cause(effect)) for key, effect in effects]
 
     def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
-        """What arrives by bucket and key, in order of arrival."""
+        """The elements that arrive, by bucket and key, in order of arrival."""
         bundles: dict[int, dict[Key, list[Item]]] = {}
         for table in arrivals:
             buckets = table.column("bucket").to_pylist()
@@ -198,9 +196,9 @@ class Shard:
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
     ) -> KeyStepped:
-        """The events of one key in one micro-batch, those that can change anything.
+        """Take a key through the events of a micro-batch that can change anything for it.
 
-        ``clocks`` are those after the step before, as this one begins, and as it ends.
+        ``clocks`` are the clocks after the last step, as this step begins, and as it ends.
         """
         machine, (clock, begin, to) = self.machine, clocks
         state = states.get(key) or KeyState.unseen(clock.watermark, clock.clock, clock.side)
@@ -261,7 +259,7 @@ def _greatest(arrived: Iterable[Item] | None) -> int | None:
 
 
 def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
-    """The merges of windows that were live before, without those that only arrive."""
+    """The merges of windows that were live before. Windows that only arrived are left out."""
     windows = before.windows
     for event in trace:
         if isinstance(event, Merged):
@@ -281,7 +279,7 @@ def _note(
     deadlines: list[NextTimers],
     correction: Correction | None,
 ) -> None:
-    """What a bucket holds after its keys were stepped, and when its next timers are."""
+    """Note in the index the holds and the next timers of a bucket whose keys were stepped."""
     for least, timer in ((index.deadline, 0), (index.clock_deadline, 1), (index.side, 2)):
         waits = (timers[timer] for timers in deadlines)
         least[bucket] = min((instant for instant in waits if instant is not None), default=NEVER)
@@ -291,7 +289,7 @@ def _note(
 
 
 def _holds(state: KeyState, correction: Correction | None) -> Iterator[int]:
-    """Where a key holds back the output watermark of its shard (ticks)."""
+    """The instants (ticks) at which a key holds back the output watermark of its shard."""
     if (held := earliest_hold(state.windows)) is not None:
         # A hold cannot be behind the key's output watermark.
         yield max(held, state.output_watermark)

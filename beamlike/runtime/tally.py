@@ -1,8 +1,8 @@
 """What is counted in a micro-batch, for the progress that Spark reports.
 
-Blobs and messages are opaque to Spark, so counts travel in columns beside them: those of a grouping
-of rows in a row for each shard, those of all nodes of a pipeline as a map in a row for each task of
-its last stage. Spark adds them up while these rows pass by.
+Spark cannot read batches, so counts travel in columns of their own: those of a grouping of rows in
+a row for each shard, those of all nodes of a pipeline as a map in a row for each task of its last
+stage. Spark adds them up as it hands these rows on.
 """
 
 from collections import Counter
@@ -26,15 +26,15 @@ from beamlike.runtime.store.index import ShardStatus
 from beamlike.safe_text import safe_text, short_repr
 
 REJECTED: Final = "rejected"
-"""What all reasons of a query's author count as."""
+"""The reason under which all drops that a query's author asked for are counted."""
 COUNTED: Final = (
     *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
     *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
     ("dropped", REJECTED),
     ("retractions", ""),
 )
-"""What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
-the rows withdraw an earlier pane."""
+"""What Spark's query progress counts: panes by timing, dropped elements by reason, and rows that
+withdraw an earlier pane."""
 
 _REASONS: Final = frozenset(reason for metric, reason in COUNTED if metric == "dropped")
 
@@ -42,23 +42,23 @@ STOOD: Final = (
     *("elements", "merges", "windows_open"),
     *("watermark", "deadline", "clock_deadline", "watermark_jump", "watermark_held"),
 )
-"""What shards report of a step together: sums of the first three, the least of the others; those
-are null for none. A jump, and one that did not happen, is reported by one shard alone."""
+"""What the shards report of a step: of the first three the sum counts, of the others the least,
+null if there is none. Only one shard reports a jump, or one that was held."""
 
 METRICS: Final = (
     *(f"{metric}_{detail.lower()}" if detail else metric for metric, detail in COUNTED),
     *STOOD,
 )
-"""What the progress calls the numbers of a tally, in their order."""
+"""The names of the numbers of a tally in the progress, in their order."""
 
 EXAMPLES: Final = ("drop_example", "jump_example")
-"""What it calls the element and the jump in words."""
+"""The names of the texts of a tally in the progress: a dropped element, and a jump."""
 
 TALLY_TYPE: Final = ", ".join(
     [*(f"{name} bigint" for name in METRICS), *(f"{name} string" for name in EXAMPLES)]
 )
-"""One tally as columns. Each task generates the code that adds tallies up, and that of plain
-columns is a fraction of that of a map."""
+"""One tally as columns of SQL. Each task generates code that adds tallies up: for plain columns
+that is much shorter than for a map."""
 
 TALLIES: Final = "tallies"
 TALLIES_TYPE: Final = (
@@ -72,7 +72,7 @@ _ARROW: Final = pa.map_(
     pa.struct([("counts", pa.list_(pa.int64())), ("example", pa.string()), ("jump", pa.string())]),
 )
 SUMS: Final = 3
-"""So many of `STOOD` are added up. Of the others the least counts."""
+"""How many of `STOOD` are added up, from the first on. Of the others the least counts."""
 
 
 @attrs.frozen
@@ -81,9 +81,9 @@ class Tally:
 
     Args:
         counts: How many panes and drops there were, in the order of `COUNTED`.
-        stood: Where it stands then, in the order of `STOOD`; None for what it does not know.
-        example: An element that it dropped, in words; None if it dropped none.
-        jump: The jump that its watermark did, in words; None if it did none.
+        stood: The values of `STOOD` after the step, in that order; None where one is not known.
+        example: A dropped element, described; None if none was dropped.
+        jump: The jump of the watermark, described; None if it did not jump.
     """
 
     counts: Sequence[int]
@@ -103,11 +103,11 @@ class Tally:
         """Count what happened.
 
         Args:
-            elements: How many elements it was given.
-            drops: What it dropped, by key.
-            panes: What came out.
-            status: Its status, if it keeps windows.
-            jump: The jump that its watermark did, if it did one.
+            elements: How many elements arrived.
+            drops: What was dropped, by key.
+            panes: The panes that came out.
+            status: The status of the shard, if the node keeps windows.
+            jump: The jump of the watermark, if it jumped.
         """
         counts: Counter[tuple[str, str]] = Counter()
         objects = {id(pane): pane for pane in panes}
@@ -132,10 +132,10 @@ class Tally:
         """Count the rows that come out of a shard.
 
         Args:
-            plan: The grouping. What another one before it has dropped was counted there.
-            elements: How many rows it was given.
-            tables: What comes out, see `beamlike.runtime.output`.
-            status: Its status.
+            plan: The grouping. Rows that an earlier grouping dropped were counted there.
+            elements: How many rows arrived.
+            tables: The rows that come out, see `beamlike.runtime.output`.
+            status: The status of the shard.
         """
         counts: Counter[tuple[str, str]] = Counter()
         example = None
@@ -188,7 +188,7 @@ class Tally:
         return (*self.counts, *self.stood, self.example, self.jump)
 
     def with_other(self, other: "Tally") -> "Tally":
-        """Both together."""
+        """This tally and another, added up."""
         pairs = zip(self.stood, other.stood, strict=True)
         known = [[number for number in pair if number is not None] for pair in pairs]
         return Tally(
@@ -203,7 +203,7 @@ class Tally:
 
 
 def _in_words(key: Any, drop: Drop) -> str:
-    """One dropped element: why, with which key, out of which window."""
+    """A dropped element for people: why it was dropped, its key, its window."""
     details = [drop.reason.value]
     if drop.window is not None:  # else it never had a key
         details += [f"key={short_repr(key)}", f"window {drop.window}"]
@@ -213,7 +213,7 @@ def _in_words(key: Any, drop: Drop) -> str:
 
 
 def _withdrawing(table: pa.Table) -> int:
-    """How many of the rows withdraw an earlier pane, however they are rendered."""
+    """How many of the rows withdraw an earlier pane, in whichever rendering."""
     # A user's column may have the same name, but none of these comes after the pane's.
     added = table.column_names[table.column_names.index("pane") + 1 :]
     if "retraction" in added:
@@ -224,7 +224,7 @@ def _withdrawing(table: pa.Table) -> int:
 
 
 def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
-    """A dropped row in words; its key has columns with names."""
+    """A dropped row for people, see `_in_words`. Its key has named columns."""
     dropped = row[MARKS]["dropped"]
     details = [dropped["reason"]]
     details += (f"{name}={short_repr(row[name])}" for name in plan.keys)
@@ -260,7 +260,7 @@ def tallies_in(table: pa.Table) -> Iterator[tuple[int, Tally]]:
 
 
 def tallies_array(tallies: Mapping[int, Tally] | None, rows: int = 1) -> pa.Array:
-    """The column, in its Arrow type: all is in the first of its rows, if there are any."""
+    """The column `TALLIES`: all tallies are in its first row, if it has rows."""
     if tallies is None:
         return pa.nulls(rows, _ARROW)
     first = [

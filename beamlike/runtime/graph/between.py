@@ -100,7 +100,7 @@ class Between:
     @classmethod
     @contextmanager
     def over(cls, layers: Layers, layer: int) -> Iterator["Between"]:
-        """The nodes after a layer. Their functions are set up before the block, and torn down after."""
+        """The nodes after a layer. Their functions are set up, and torn down after the block."""
         workers = {number: worker_of(layers.nodes[number]) for number in layers.between(layer)}
         for number in layers.sharing.intersection(workers):
             workers[number].shares_elements = True
