@@ -1,4 +1,4 @@
-"""The windows of an element: the one that it comes in, or those that the function assigns."""
+"""The windows of an element: the one in which it arrives, or those that the function assigns."""
 
 from operator import index
 from typing import Any, Final
@@ -16,8 +16,8 @@ _LATEST: Final = 2**63 - 1
 
 
 def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
-    """The windows that a window function assigns. One of a user's may change the value that it is
-    given, and gets a copy."""
+    """The windows that a window function assigns. A user's own function might change the value, so
+    it gets a copy."""
     argument = own_copy(value) if is_of_user(window_fn) else value
     windows = tuple(window_fn.assign(timestamp, argument))
     for window in windows:

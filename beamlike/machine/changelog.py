@@ -5,7 +5,7 @@ pane in their place. A consumer that keeps a table of results needs these as cha
 The two functions here differ in what identifies a row: its window, or the
 session (`Pane.session`), which keeps its name while it grows.
 
-Folding the changes, a row put or deleted by ``(key, identity)``, gives the panes that are in force.
+Applying the changes in order, each by ``(key, identity)``, gives the panes that are in force.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ from beamlike.model.windows import Window
 
 @attrs.frozen
 class Change:
-    """What becomes of one row of a key: ``pane`` is put there, or it is deleted (None)."""
+    """A change of one row of a key: ``pane`` is put there; None: the row is deleted."""
 
     op: Literal["upsert", "delete"]
     identity: Window
@@ -36,7 +36,7 @@ def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
     not, see `upserts`.
 
     Args:
-        effects: All panes of one key in order, in retracting mode; what is no pane is skipped.
+        effects: All panes of one key in order, in retracting mode; other effects are skipped.
 
     >>> from beamlike.model.panes import PaneInfo, Timing
     >>> from beamlike.model.windows import IntervalWindow
@@ -66,10 +66,10 @@ def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
 
 
 def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane | None]]:
-    """Each pane with those that it replaces, which are withdrawn just before.
+    """Each pane with the panes that it replaces, which are withdrawn just before it.
 
-    What is withdrawn last may have nothing in its place: all elements of its window were. If the
-    pane of another window follows, it may as well be one that this replaces.
+    Withdrawn panes may have none in their place, if all elements of a window were withdrawn. If a
+    pane of another window follows them, it counts as their replacement.
     """
     withdrawn: list[Pane] = []
     for effect in effects:

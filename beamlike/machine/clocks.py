@@ -1,6 +1,6 @@
-"""The input watermark of a stage: the least of its inputs', which updates have moved.
+"""The input watermark of a stage: the least of the watermarks of its inputs.
 
-A side input has a watermark apart. What an input is, and what is remembered of it, is in
+A side input has a watermark of its own. What an input is, and what is remembered of it, is in
 `beamlike.machine.input_clocks`.
 
 Source: Beam ``WatermarkManager``.
@@ -28,7 +28,7 @@ from beamlike.model.resolution import Resolution
 class Clocks:
     """The clocks of all inputs of a stage, in the order of the inputs.
 
-    ``side`` are the positions of those that make up its side input, if it has one.
+    ``side`` are the positions of the inputs that make up its side input, if it has one.
     """
 
     inputs: tuple[InputClock, ...]
@@ -40,12 +40,13 @@ class Clocks:
 
     @property
     def needs_clock(self) -> bool:
-        """Whether the watermark may move because processing time did."""
+        """Whether the watermark may move because processing time moves."""
         return bool(self.silences)
 
     @property
     def silences(self) -> Sequence[int]:
-        """After how much processing time each input that can be idle is so, in ticks."""
+        """After how much processing time (ticks) without rows each input that can be idle is
+        idle."""
         return [
             clock.idle_after
             for clock in self.inputs
@@ -61,8 +62,8 @@ class Clocks:
     ) -> tuple[tuple[InputState, ...], int]:
         """What is known of the inputs after a step, and the input watermark that follows.
 
-        That may be less than before: keeping it from going back is the stage's. ``states`` is what
-        was known after the step before, none at the first one.
+        That may be less than before: the stage keeps it from going back. ``states`` is what was
+        known after the last step, nothing before the first.
         """
         states = states or self._start(clock)
         trusted = self._trusted(states, [*updates], clock, clock_before)
@@ -70,8 +71,8 @@ class Clocks:
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
-        """The watermark of the side input, while that is idle at least the input watermark; None if
-        the stage has none."""
+        """The watermark of the side input; None if the stage has none. While the side input is idle
+        it is at least the input watermark."""
         if not self.side:
             return None
         known = self._least(self.side, states, clock)
@@ -88,7 +89,8 @@ class Clocks:
         )
 
     def _start(self, clock: int) -> tuple[InputState, ...]:
-        """No updates yet; ``clock`` is the processing time of the first step."""
+        """The states of inputs without updates; ``clock`` is the processing time of the first
+        step."""
         return tuple(
             InputState(None, clock, (source.resolution.earliest,) * source.shards)
             if isinstance(source, StageClock)
@@ -169,10 +171,10 @@ class Clocks:
         return min((watermark for watermark in known if watermark is not None), default=None)
 
     def _reached(self, positions: Iterable[int], states: Sequence[InputState]) -> int:
-        """How far idle inputs have come: the greatest of their watermarks.
+        """How far inputs have come that are all idle: the greatest of their watermarks.
 
-        Looked at after each of them became idle, the last one would have decided. What the clock
-        reads in between must not matter, so the one that is furthest decides.
+        The input that became idle last could decide instead. But then the result would depend on
+        the times at which the clock was read.
 
         Source: Flink ``StatusWatermarkValve``, when all channels are idle.
         """

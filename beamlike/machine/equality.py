@@ -6,8 +6,8 @@ from typing import Any
 def is_same(a: Any, b: Any) -> bool:
     """Whether two values are equal, and NaN is NaN, in lists, tuples and dicts too.
 
-    Equality alone would depend on where they were: Python takes a NaN in a tuple for equal to
-    itself, but not to the one that was saved in its place.
+    With ``==`` alone the answer would depend on objects: Python takes a NaN in a tuple for equal to
+    the same object, but not to a NaN that was saved and read again.
     """
     match a, b:
         case (list(), list()) | (tuple(), tuple()):

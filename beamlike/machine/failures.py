@@ -1,10 +1,10 @@
-"""What becomes of a failure in a function of the user's: the choice, the words, and the drop.
+"""Failures of a user's functions: whether they raise or drop, their texts, and the drops.
 
 The functions are those of the window function (``assign``, ``merge``) and of the combine function
-(``create``, ``add``, ``merge``, ``compact``, ``extract``, ``after_pane``), and those that triggers
-were given. Whatever they raise counts, errors of beamlike's own too: a gap that is no duration is
-a mistake of the function that returned it. So does an accumulator or a result that its type cannot
-hold, where a host has the combine function check that.
+(``create``, ``add``, ``merge``, ``compact``, ``extract``, ``after_pane``), and functions given to
+triggers. Whatever they raise is a failure, also errors of beamlike: a gap that is not a duration is
+a mistake of the function that returned it. An accumulator or a result that does not fit its type is
+one too, where a host lets the combine function check that.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class OnFailure(Enum):
     FAIL = "fail"
     """Raise a `UserFunctionError` with what failed, and for what."""
     DROP = "drop"
-    """Drop what it raised for, as `DropReason.FAILED`, and continue as if it had never come."""
+    """Drop the elements it raised for, as `DropReason.FAILED`, as if they had never arrived."""
 
 
 OnFailureLike = OnFailure | Literal["fail", "drop"]
@@ -41,8 +41,8 @@ OnFailureLike = OnFailure | Literal["fail", "drop"]
 class FunctionFailure:
     """A function of the user's raised.
 
-    ``items`` are the elements that it raised for, as far as that is known, and ``window`` is the
-    window that they were to go to.
+    ``items`` are the elements that it raised for, if that is known; ``window`` is the window that
+    they would have gone to.
     """
 
     function: str
@@ -77,7 +77,7 @@ class FunctionFailure:
         return problem_of(self.cause)
 
     def error_in(self, unit: Resolution) -> UserFunctionError | OutgrownError:
-        """The error that says all of this, from its cause; times count so."""
+        """The error for this failure. Its text shows times in ``unit``."""
         shown = [_shown(self.items, unit)] if self.items else []
         shown += [f"window {unit.show_window(self.window)}"] if self.window is not None else []
         place = ", ".join(shown)
@@ -115,8 +115,8 @@ def left_out(
 
 
 def without_cause(event: Happened) -> Happened:
-    """What is kept of an effect or a trace event: no exception, which cannot be sent, and whose
-    frames keep all that they hold."""
+    """An effect or a trace event without its exception, which cannot be sent to another process,
+    and whose frames keep objects alive."""
     if isinstance(event, Drop) and event.cause is not None:
         return attrs.evolve(event, cause=None)
     return event

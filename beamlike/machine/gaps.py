@@ -1,14 +1,14 @@
 """A row far ahead of all others does not move the watermark of its source alone.
 
 The watermark of a source trails its greatest event time, so one wrong time in a backlog would end
-the windows of all others. Rows lie in stretches, with gaps between them. A stretch that begins more
-than ``max_jump`` after all else is from a wrong clock, or the first after a pause in the data. As
-long as its source delivers rows from before the gap it is not believed: its rows are elements like
-any other, and the watermark stays. A source that has delivered none of these for ``idle_after``
-goes on after the gap, so that a real one ends. Rows that are more than ``max_jump`` behind say
-nothing of either.
+the windows of all other rows. Rows lie in stretches, with gaps between them. A stretch that begins
+more than ``max_jump`` after all other rows is from a wrong clock, or it is the first after a pause
+in the data. It is not believed as long as its source delivers rows from before the gap: its rows
+are elements like any other, and the watermark stays. Once the source has delivered no row from
+before the gap for ``idle_after``, the stretch is believed, so that a real pause ends. Rows that are
+more than ``max_jump`` behind count for neither side.
 
-Nothing else is remembered: what is not believed counts as if it had not come.
+Nothing else is remembered: for the watermark, rows that are not believed have not arrived.
 """
 
 from collections.abc import Iterable
@@ -19,17 +19,22 @@ sent them."""
 
 
 def is_near(end: int, known: int, max_jump: int) -> bool:
-    """Whether rows whose greatest event time this is show that a source is still before the gap;
-    ``known`` is that of all rows before."""
+    """Whether rows show that their source is still before the gap.
+
+    Args:
+        end: The greatest event time of the rows (ticks).
+        known: The greatest event time of all rows before them (ticks).
+        max_jump: See `SourceClock`.
+    """
     return end >= known - max_jump
 
 
 def reach_of(
     stretches: Iterable[Stretch], known: int | None, max_jump: int, *, is_silent: bool
 ) -> int:
-    """How far rows bring their source: none is believed whose event time is greater.
+    """How far rows bring their source: rows with a greater event time are not believed.
 
-    At first nothing is known of where a source is: it is where the rows of most keys are.
+    At first nothing is known of the source: then the stretch counts that most keys have sent.
 
     Args:
         stretches: The rows of a micro-batch, one stretch or more.

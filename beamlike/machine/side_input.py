@@ -31,7 +31,7 @@ from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
 from beamlike.safe_text import USER_RAISED
 
 Join = Literal["left", "inner", "view"]
-"""How a main value meets the content of its side window, see `SideInputs`."""
+"""How a main value is joined with the content of its side window, see `SideInputs`."""
 
 
 @attrs.frozen
@@ -66,7 +66,7 @@ class Side:
 
 @attrs.frozen
 class SideWindow:
-    """What is remembered of one side window: the accumulator of its `WindowState`.
+    """The state of one side window: the accumulator of its `WindowState`.
 
     ===========  ==========================================  ==================================
     field        stored                                      cleared
@@ -74,8 +74,8 @@ class SideWindow:
     ``content``  the items of its latest pane; None before   when no element that is accepted
                  the first                                   can look here any more
     ``waiting``  elements of the main input in their main    when the first pane comes, or the
-                 window, in order of arrival                 side input's watermark is past
-                                                             where it must have come
+                 window, in order of arrival                 side input's watermark is past the
+                                                             latest time for it
     ===========  ==========================================  ==================================
 
     There is content or there are elements that wait, never both.
@@ -97,7 +97,7 @@ class SideInputs(UngroupedMachine):
     it, and how arrivals are cut into bundles does not matter.
 
     A newer pane of a side window replaces the older one, for the elements that come later. With
-    accumulating panes that is all there is so far; with discarding ones only the last part.
+    accumulating panes it holds all items so far; with discarding ones only the latest.
 
     A side window is forgotten when the watermarks of both inputs are past its end plus the
     allowed lateness of the main input, unless elements wait there. No main window that looks
@@ -107,7 +107,7 @@ class SideInputs(UngroupedMachine):
     not late.
 
     The host feeds the watermarks of both inputs. The output watermark is that of the main input,
-    as far as nothing waits: a side input that is behind holds back only those that wait for it.
+    held back by elements that wait: a side input that is behind delays nothing else.
     Panes of the side input come before the watermark that let them out, and are then seen by all
     that waited.
 
@@ -119,8 +119,8 @@ class SideInputs(UngroupedMachine):
     that it had by then.
 
     Args:
-        main_window_fn: Windows of main elements that come in none. Sessions are those of the
-            elements themselves, not merged.
+        main_window_fn: Windows of main elements that arrive in none. A session is then that of the
+            element alone, not merged.
         side_window_fn: The windows of the side input. They must not merge.
         main_allowed_lateness: How long after the end of a side window elements may look there.
         join: ``"left"``: ``(value, item)`` for each item, ``(value, None)`` if there is none.
@@ -183,8 +183,8 @@ class SideInputs(UngroupedMachine):
         return state.after(watermark, clock, work.result(), moved), work.effects
 
     def next_timers(self, state: KeyState) -> NextTimers:
-        """The timers of side windows: when one with waiting elements is empty, and the last
-        look."""
+        """The timers of side windows: when one with waiting elements counts as empty, and when no
+        element may look there any more."""
         event, side = list[int](), list[int]()
         for window, remembered in state.windows.items():
             deadline = (
@@ -198,7 +198,7 @@ class SideInputs(UngroupedMachine):
         return NextTimers(min(event, default=None), None, min(side, default=None))
 
     def empty_after(self, side_window: Window) -> int:
-        """The watermark of the side input past which a window that got no pane is ready."""
+        """The watermark of the side input past which a window without a pane counts as empty."""
         sure = self.side_trigger.latest_first_firing(side_window)
         # "Infinity" is past everything, and a watermark is past nothing that is infinite.
         last = self.resolution.end_of_time - 1
@@ -218,14 +218,14 @@ class SideInputs(UngroupedMachine):
 
 @attrs.define
 class _Open:
-    """A side window in the making."""
+    """The working copy of a side window during a step."""
 
     content: tuple[Any, ...] | None
     waiting: list[Element]
 
 
 class _SideInputStep:
-    """A step in the making: a working copy of the windows, and the effects so far."""
+    """The working copy of the windows during a step, and the effects so far."""
 
     def __init__(self, inputs: SideInputs, state: KeyState, watermark: int, side: int) -> None:
         self.inputs, self.windows = inputs, dict(state.windows)

@@ -19,7 +19,11 @@ _NEW: Final = WindowState(TriggerState(), None)
 def add(
     work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
 ) -> WindowState:
-    """The state of a window with all that a bundle brings to it, unless that is `Failed`."""
+    """The state of a window with the elements of a bundle added.
+
+    Raises:
+        Failed: A function of the user's raised.
+    """
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     try:
@@ -48,7 +52,7 @@ def _remembered(
     )
     trigger = work.trigger.on_elements(trigger, count, now)
     if work.rules.needs_event_time_timers:
-        # What they raise is the fault of these elements: later none could be blamed.
+        # A failure here is blamed on these elements: later no element could be named.
         _ = [*work.trigger.event_time_timers(trigger)]
     before = _NEW if current is None else current
     return WindowState(
@@ -85,7 +89,8 @@ def _accumulate(
 
 
 def _grown(combine: CombineFn, accumulator: Any, items: Iterable[Item]) -> Any:
-    """The accumulator with these, in order of arrival; what can be added at once is."""
+    """The accumulator with these elements added in order of arrival, several at once if
+    possible."""
     plain: list[Element] = []
     for item in items:
         if isinstance(item, Lifted):
@@ -108,8 +113,8 @@ def _one_by_one(
     arrived: Sequence[Arrival],
     together: FunctionFailure,
 ) -> Any:
-    """Find the arrivals that make it fail. If none does alone, the elements are added one after the
-    other, unless a failure is to be reported."""
+    """Find the arrivals that make an addition fail. If none fails alone, the elements are added one
+    after the other, unless failures are to be reported."""
     combine, window = work.combine, together.window
     failed: list[tuple[Arrival, FunctionFailure]] = []
 

@@ -1,7 +1,7 @@
 """Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
 
-Below them, from a trigger to its running form: one entry for each of `beamlike.model.triggers`, and
-one for all others.
+Below them a table gives the running form of each trigger of `beamlike.model.triggers`, and of a
+user's own.
 
 Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, without two of its quirks:
 an early or late trigger starts over completely after each pane, and when windows merge only live
@@ -34,7 +34,7 @@ class _CompositeNode(TriggerNode):
 
 
 class _InTurnNode(TriggerNode):
-    """What triggers share of whose children one has its turn: it decides."""
+    """The base of triggers with one child whose turn it is: that child decides."""
 
     def _current(self, state: TriggerState) -> int:
         """The child whose turn it is."""
@@ -101,7 +101,7 @@ class AfterWatermarkNode(_CompositeNode):
         return TriggerState(not late, None, (past_end, *self._late(late, now)))
 
     def _late(self, states: Sequence[TriggerState], now: Now) -> list[TriggerState]:
-        """The late trigger, if there is one, as it begins anew."""
+        """The states of the late trigger, restarted; none if there is no late trigger."""
         return [self.subs[1].restarted(state, now) for state in states]
 
     def on_merge(self, state: TriggerState, parts: States, now: Now) -> TriggerState:
@@ -165,10 +165,10 @@ class RepeatedlyNode(_InTurnNode, _CompositeNode):
 
 
 class _ChildrenNode(_CompositeNode):
-    """What triggers with several children share: each child is called with its own state."""
+    """The base of triggers with several children: each child is called with its own state."""
 
     def _is_notified(self, state: TriggerState, index: int) -> bool:
-        """Whether child ``index`` sees the elements that come now."""
+        """Whether child ``index`` sees the elements that arrive now."""
         return True
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
@@ -195,7 +195,7 @@ class _ChildrenNode(_CompositeNode):
         return TriggerState(self._finished_by([sub.finished for sub in subs]), None, subs)
 
     def _finished_by(self, finished: Iterable[bool]) -> bool:
-        """Whether a merged window's trigger has finished, if these of its children have."""
+        """Whether the trigger of a merged window has finished, from whether each child has."""
         return any(finished)
 
     def because(self, state: TriggerState, now: Now) -> str:
@@ -207,7 +207,7 @@ class _ChildrenNode(_CompositeNode):
         return f"{self.name}[{', '.join(reasons)}]"
 
     def _waits(self, state: TriggerState, now: Now) -> list[str | None]:
-        """What the children wait for that are neither ready nor finished."""
+        """What each child that is neither ready nor finished waits for."""
         return [
             sub.waits_for(old, now)
             for sub, old in self.pairs(state)

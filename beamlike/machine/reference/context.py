@@ -1,7 +1,7 @@
-"""A step in the making: a working copy of one key's state, and what came out of it so far.
+"""The working copy of one key's state during a step, with the effects so far.
 
-What `adding`, `merging` and `emission` have in common is here: the clocks, the windows, where
-effects go, and where new elements hold the output watermark.
+`adding`, `merging` and `emission` share it: the clocks, the windows, the effects, and the rule for
+where new elements hold the output watermark.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
 Arrival = tuple[Window, Item]
-"""An element with one of its windows, as it is before any merging."""
+"""An element with one of its windows, as the window is before merging."""
 
 
 def count_of(items: Iterable[Item]) -> int:
@@ -33,8 +33,8 @@ def count_of(items: Iterable[Item]) -> int:
 class Failed(Exception):
     """A function of the user's raised while a bundle was added.
 
-    ``arrivals`` are those that it raised for, each with its failure. What was done for the
-    bundle is to be undone.
+    ``arrivals`` are the elements that it raised for, each with its failure. The caller undoes what
+    was done for the bundle.
     """
 
     def __init__(self, arrivals: Sequence[tuple[Arrival, FunctionFailure]]) -> None:
@@ -43,15 +43,15 @@ class Failed(Exception):
 
 
 class Rules:
-    """What every step of a grouping keeps to.
+    """The rules of a grouping, which are the same in every step.
 
     Args:
         strategy: Windows, trigger, lateness and pane rules.
         combine: How a pane's elements become its value.
         on_error: What to do when a method of the window function or of ``combine`` raises:
-            ``"fail"`` or ``"drop"``. Dropping leaves everything else as if the elements that it
-            raised for had never come. A pane whose value cannot be had is not emitted, and its
-            elements wait for the next one; if there is none, they are dropped.
+            ``"fail"`` or ``"drop"``. Dropping leaves everything else as if the elements for which
+            it raised had never arrived. A pane whose value cannot be computed is not emitted: its
+            elements wait for the next pane, and are dropped if there is none.
 
     Raises:
         WindowingError: ``on_error`` is neither.
@@ -101,7 +101,7 @@ class StepContext:
         return Now(window, self.watermark, self.clock, items)
 
     def live(self) -> list[IntervalWindow]:
-        """The windows that may merge. A closed session never does: new data opens one beside."""
+        """The windows that may merge. A closed session never does: new data opens a new one."""
         return [
             window
             for window, state in self.windows.items()
@@ -109,7 +109,7 @@ class StepContext:
         ]
 
     def size_of(self, arrivals: Iterable[Arrival]) -> int:
-        """What elements count for in the size of a window; 0 if windows have none."""
+        """What these elements add to the size of their window; 0 if windows have no sizes."""
         window_fn = self.rules.merging_fn
         if not self.rules.needs_sizes or window_fn is None:
             return 0
@@ -152,17 +152,18 @@ class StepContext:
         return len(self.effects), len(self.trace)
 
     def rollback(self, savepoint: tuple[int, int]) -> None:
-        """Back to the windows before the step, and to the effects as they were at the savepoint."""
+        """Restore the windows as before the step, and the effects as at the savepoint."""
         self.windows = dict(self.before.windows)
         del self.effects[savepoint[0] :]
         del self.trace[savepoint[1] :]
 
     @contextmanager
     def unless_trigger_fails(self, window: Window) -> Iterator[None]:
-        """A window whose trigger raises in the block stays as it was before, and that is reported.
+        """If a trigger raises in the block, its window stays as it was, and the failure is
+        reported.
 
-        Nothing of it is lost: it waits for what comes next, at the latest for its expiry, at which
-        no trigger is asked.
+        Nothing is lost: the window waits for the next event, at the latest for its expiry, where no
+        trigger is asked.
         """
         before, (effects, events) = self.windows.get(window), self.savepoint()
         try:
@@ -190,10 +191,10 @@ class StepContext:
         return tuple(sorted(targets.union(pending) if keeps_stale else targets))
 
     def hold(self, window: Window, held: int | None, arrived: Iterable[Item]) -> int | None:
-        """Where the new elements keep the output watermark, so that their pane is on time.
+        """The hold of a window (ticks) after new elements, so that their pane is on time.
 
-        One that is behind the output watermark, or whose window the watermark has passed,
-        comes too late to hold anything.
+        An element that is behind the output watermark, or whose window the watermark has passed,
+        is too late to hold anything.
         """
         if self.watermark > window.max_timestamp:
             return held

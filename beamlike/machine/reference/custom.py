@@ -1,4 +1,4 @@
-"""A trigger of one's own in action: between its pure methods and the state of a node.
+"""Runs a user's own trigger: calls its pure methods, and keeps their state in a node.
 
 Beamlike's own triggers that Beam does not have run here too.
 """
@@ -24,8 +24,7 @@ _LARGEST: Final = 2**63 - 1
 
 
 class CustomTriggerNode(TriggerNode):
-    """A node without children. Where the node's state has nothing, the trigger keeps what it starts
-    with."""
+    """A node without children. While its state is empty, the trigger's state is its initial one."""
 
     def __init__(self, trigger: CustomTrigger[Any]) -> None:
         self.trigger = trigger
@@ -39,7 +38,7 @@ class CustomTriggerNode(TriggerNode):
     # -- what it keeps -----------------------------------------------------------------------
 
     def kept(self, state: TriggerState) -> Any:
-        """What the trigger knows as its state."""
+        """The state as the trigger's methods take it."""
         match self.trigger.keeps:
             case "number":
                 return self._ask(self.trigger.start) if state.value is None else state.value
@@ -50,10 +49,10 @@ class CustomTriggerNode(TriggerNode):
         return self._ask(self.trigger.start)
 
     def saved(self, kept: Any, *, finished: bool = False) -> TriggerState:
-        """What the trigger keeps, as the state of a node.
+        """The state that a method of the trigger returned, as the state of a node.
 
         Raises:
-            TriggerFailed: It is not what the class says that it keeps.
+            TriggerFailed: It is not of the kind that the trigger's class declares.
         """
         match self.trigger.keeps:
             case "number":
@@ -95,11 +94,12 @@ class CustomTriggerNode(TriggerNode):
         return instant // self._per_ms
 
     def _last_tick(self, millisecond: int) -> int:
-        """What the clock in question has to pass for the trigger to see that it is past this."""
+        """The last tick of a millisecond. Once a clock is past it, the trigger sees it past
+        that."""
         return millisecond * self._per_ms + self._per_ms - 1
 
     def _seen(self, now: Now) -> Now:
-        """The moment as the trigger is shown it."""
+        """The moment in the unit that the trigger knows."""
         return now if self._per_ms == 1 else _NowInMilliseconds.of(now, self._per_ms)
 
     # -- events ------------------------------------------------------------------------------
@@ -117,11 +117,11 @@ class CustomTriggerNode(TriggerNode):
         return self.trigger.on_elements(kept, self.trigger.arrived(count, of_elements), now)
 
     def _one_by_one(self, kept: Any, count: int, now: Now, together: UserRaised) -> Any:
-        """The same, with an eye on each element.
+        """Give the trigger the elements one by one, to find the one that it fails for.
 
         Raises:
-            Blamed: For the first that it fails for.
-            TriggerFailed: Some came combined, and no element can be blamed.
+            Blamed: For the first such element.
+            TriggerFailed: Some elements came combined, so none can be named.
         """
         elements = list(now.elements)
         if len(elements) != count:

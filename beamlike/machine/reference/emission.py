@@ -52,9 +52,9 @@ def fire(work: StepContext, window: Window) -> None:
 
 
 def expire(work: StepContext, window: Window, before: int) -> None:
-    """The watermark is past the window's expiry. What is left is emitted without the
-    trigger, and the window is forgotten: at once, or when nothing can change it any more.
-    ``before`` is where the watermark was."""
+    """End a window whose expiry the watermark has passed. What is left is emitted without asking
+    the trigger, and the window is forgotten: at once, or, if retained, when nothing can change it
+    any more. ``before`` is the watermark before this move."""
     state, strategy = work.windows[window], work.strategy
     retained = strategy.forgotten(window) > strategy.expiry(window)
     forgets = state.closed or work.watermark > strategy.forgotten(window)
@@ -94,7 +94,7 @@ def _emit(
     by: str,
     again: bool = False,
 ) -> WindowState | FunctionFailure:
-    """Emit the pane unless it is unwanted; the state that remembers it.
+    """Emit the pane of a window, if one is wanted. Returns the state that remembers it.
 
     Args:
         keeps: The accumulator stays as it is; else a fresh one takes its place.

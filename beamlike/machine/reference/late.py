@@ -30,9 +30,9 @@ def deadline_before_merging(strategy: WindowingStrategy, window: Window, timesta
 
 
 def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
-    """Each element with each of its windows, but for those that are late before merging.
+    """Each element with each of its windows, except where it is late before merging.
 
-    Elements that were combined before may have been judged there.
+    Elements that were combined before may have been judged there, and are not judged again.
     """
     arrivals: list[Arrival] = []
     nearest_session: _NearestSessions | None = None
@@ -74,7 +74,8 @@ class _NearestSessions:
         self._known: dict[Window, IntervalWindow | None] = {}
 
     def joined_by(self, window: Window, element: Item) -> IntervalWindow | None:
-        """What ``window`` would become if it merged with the live windows; None if it is alone."""
+        """The session that ``window`` would become if it merged with the live windows; None if it
+        merges with none, or if that session has expired."""
         if window not in self._known:
             self._known[window] = self._ask(window, element)
         return self._known[window]

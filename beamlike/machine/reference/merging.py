@@ -15,8 +15,11 @@ from beamlike.safe_text import USER_RAISED, UserRaised
 
 
 def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
-    """Merge live windows and arriving ones, unless that is `Failed`; returns the window that each
-    merged into."""
+    """Merge live windows and arriving ones. Returns for each the window that it merged into.
+
+    Raises:
+        Failed: A function of the user's raised.
+    """
     window_fn = work.rules.merging_fn
     if window_fn is None or not arrivals:
         return {}
@@ -24,7 +27,7 @@ def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Wi
         return {}  # alone: nothing to merge with
     home: dict[Window, Window] = {}
     for merge in _plan(work, window_fn, arrivals):
-        # A window that is past its expiry takes nothing in, and what arrived for it is late.
+        # A window past its expiry takes nothing in, and elements that arrive for it are late.
         if work.watermark > work.strategy.expiry(merge.into) or _merge(work, merge, arrivals):
             home |= dict.fromkeys(merge.sources, merge.into)
     if work.lifted:
@@ -33,7 +36,7 @@ def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Wi
 
 
 def _merge_lifted(work: StepContext, arrivals: list[Arrival], home: dict[Window, Window]) -> None:
-    """Live windows that meet with nothing but what has merged to their bounds beforehand."""
+    """Note merges of live windows with elements that were combined to the same bounds before."""
     for window, item in arrivals:
         known = work.windows.get(window)
         if known is None or known.closed or window in home:
@@ -49,8 +52,8 @@ def _plan(
     try:
         return _merges(work, window_fn, arrivals)
     except USER_RAISED as cause:
-        # Live windows have merged already, so an arriving one causes the failure. Each is tried
-        # with them; if none fails alone, they fail together.
+        # Live windows were merged before, so an arriving one causes the failure. Each is tried
+        # alone with the live ones; if none fails, all arrivals fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
         failures = [
             (arrival, FunctionFailure.of(window_fn, "merge", why, (arrival[1],), arrival[0]))

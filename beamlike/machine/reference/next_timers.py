@@ -9,14 +9,14 @@ from beamlike.model.strategy import WindowingStrategy
 
 
 class NextTimers(NamedTuple):
-    """When a key needs its next step: once the clock in question is strictly past this."""
+    """When a key needs its next step: once a clock is strictly past its instant here (ticks)."""
 
     event: int | None
-    """Earliest event time, None if no watermark will change anything."""
+    """The earliest event time; None if no watermark will change anything."""
     clock: int | None
-    """Earliest processing time, None if no clock will."""
+    """The earliest processing time; None if no processing time will change anything."""
     side: int | None = None
-    """Earliest event time by the side input's own watermark, None if that changes nothing."""
+    """The earliest event time for the side input's watermark; None if that changes nothing."""
 
     def event_due(self, watermark: int) -> bool:
         """Whether the watermark is strictly past the earliest event time."""
@@ -27,7 +27,7 @@ class NextTimers(NamedTuple):
         return self.clock is not None and self.clock < clock
 
     def side_due(self, watermark: int) -> bool:
-        """Whether the side input's watermark is strictly past the earliest event time of it."""
+        """Whether the side input's watermark is strictly past the event time that waits for it."""
         return self.side is not None and self.side < watermark
 
 
@@ -40,14 +40,15 @@ def next_timers(
 ) -> NextTimers:
     """The earliest timer of a key's windows, for each clock.
 
-    In event time: each window's expiry, its end if a trigger waits for it, the event-time timers of
-    its trigger, and once it has expired and is retained, when it is forgotten. In processing time:
-    its processing-time timers. A closed window waits for its expiry only.
+    In event time these are each window's expiry, its end if a trigger waits for it, the event-time
+    timers of its trigger, and for a retained window that has expired the instant at which it is
+    forgotten. In processing time they are its processing-time timers. A closed window waits for its
+    expiry only.
 
     Args:
         trigger: The running form of the trigger; None if it has no event-time timers.
-        drops_failures: Whether a window whose trigger raises waits for its end and expiry alone,
-            which the step that is due then reports.
+        drops_failures: Whether a window whose trigger raises waits only for its end and expiry: the
+            step at that instant then reports the failure.
 
     Raises:
         UserFunctionError: The trigger raises, and that is to be reported as an error.

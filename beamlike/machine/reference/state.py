@@ -47,13 +47,13 @@ class TriggerState(Tree):
     kept: tuple[Any, ...] = ()
 
     def cleared(self) -> "TriggerState":
-        """Nothing but what is finished, all the way down."""
+        """Only the finished bits, of this node and all below it."""
         if self.value is None and not self.subs and not self.kept:
             return self
         return TriggerState(self.finished, None, tuple(sub.cleared() for sub in self.subs))
 
     def forgotten(self) -> "TriggerState":
-        """As at the start, all the way down."""
+        """As at the start, for this node and all below it."""
         return TriggerState(False, None, tuple(sub.forgotten() for sub in self.subs))
 
 
@@ -143,7 +143,7 @@ class KeyState:
 
     @property
     def side(self) -> int:
-        """The watermark of the side input: of all inputs until it is reported apart."""
+        """The watermark of the side input; until it is reported apart, that of all inputs."""
         return self.watermark if self.side_watermark is None else self.side_watermark
 
     def side_after(self, move: AdvanceWatermark) -> int | None:
@@ -153,9 +153,9 @@ class KeyState:
         return move.side
 
     def caught_up(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
-        """The same key after clock moves that fired no timer of its windows.
+        """This key after moves of the clocks that fired no timer of its windows.
 
-        A host that steps a key only when something is due catches up with this.
+        A host that steps a key only when something is due calls this before the step.
         """
         return self.after(watermark, clock, self.windows, side)
 
@@ -166,9 +166,12 @@ class KeyState:
         windows: Mapping[Window, WindowState],
         side: int | None = None,
     ) -> "KeyState":
-        """The same key after a step that ended with these clocks and windows.
+        """This key after a step.
 
         Args:
+            watermark: The watermark at the end of the step (ticks).
+            clock: Processing time at the end of the step (ticks).
+            windows: The windows that are left.
             side: The watermark of the side input; None: it has not changed.
         """
         output = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
@@ -177,7 +180,8 @@ class KeyState:
 
 
 def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
-    """Where the windows of a key hold its output watermark; None if nothing does."""
+    """The earliest hold of a key's windows on its output watermark (ticks); None if none holds
+    it."""
     held = None
     for window in windows.values():
         hold = window.element_hold
@@ -187,12 +191,12 @@ def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
 
 
 def earliest_correction(state: KeyState, lateness: int) -> int | None:
-    """Where panes that may still be withdrawn hold back what comes after the grouping.
+    """The instant (ticks) at which panes that may still be withdrawn hold back the next grouping.
 
-    A pane is withdrawn with the timestamp it had, maybe long after: a session that grows has its
-    next pane at its new end. The next grouping must still know the window of that timestamp, and
-    with this lateness it does until the watermark has passed both together. So the watermark that
-    the grouping passes on waits there. Timings of the key's own panes do not depend on it.
+    A pane is withdrawn with its old timestamp, maybe long after: a session that grows has its next
+    pane at its new end. The next grouping must then still have the window of the old timestamp. It
+    has, until the watermark is past that timestamp plus the allowed lateness. So the watermark that
+    this grouping passes on waits there. The timing of the key's own panes does not depend on it.
     """
     held = [
         pane.timestamp + lateness

@@ -16,10 +16,10 @@ class Timer:
     """A timer of a key and window, or a family of them. See `beamlike.model.stateful.TimerControl`.
 
     Args:
-        now: Where its clock stands.
-        given_at: The event time of the element, or the output timestamp of the timer, that the
-            function is called for.
-        skew: How far before that an output timestamp may be.
+        now: The time of its clock (ticks).
+        given_at: The event time of the element, or the output timestamp of the timer, for which the
+            function is called (ticks).
+        skew: How far before ``given_at`` an output timestamp may be (ticks).
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Timer:
 
     @property
     def latest(self) -> int | None:
-        """The last instant that it may be set to; None if any will do."""
+        """The last instant to which it may be set (ticks); None if any is allowed."""
         return self._live.expiry if self.spec.is_event_time else None
 
     def set(
@@ -83,13 +83,13 @@ class Timer:
 
 
 class LiveWindow:
-    """The states and timers of a window in a step, as they are by now.
+    """The states and timers of a window during a step.
 
-    States are read from what was saved when the function asks for them.
+    A state is read from the saved state when the function asks for it.
 
     Args:
-        expiry: The last instant at which its timers of event time may fire.
-        saved: What was remembered.
+        expiry: The last instant at which its timers of event time may fire (ticks).
+        saved: The state before the step.
         on_set: Called with the window and each timer that is set.
     """
 
@@ -108,7 +108,7 @@ class LiveWindow:
         self.go_back(saved)
 
     def go_back(self, saved: Saved) -> None:
-        """Let everything be as it was when this was `saved`."""
+        """Restore states and timers as they were when `saved` returned this."""
         self.waiting = list(saved.waiting)
         self._saved = saved.cells
         self._cells: dict[str, Cell[Any]] = {}
@@ -134,14 +134,14 @@ class LiveWindow:
         return cell
 
     def saved(self) -> Saved:
-        """What is to be remembered."""
+        """The states and timers to save."""
         saved = {**self._saved, **{name: cell.saved() for name, cell in self._cells.items()}}
         cells = {name: value for name, value in saved.items() if value is not None}
         return Saved(self.key, cells, dict(self.timers), tuple(self.waiting))
 
 
 class FunctionCall:
-    """What a function may reach in one call. See `beamlike.model.stateful.UserStates`.
+    """Gives a function its states and timers in one call. See `beamlike.model.stateful.UserStates`.
 
     Args:
         timestamp: The event time of the element, or the output timestamp of the timer.

@@ -1,7 +1,7 @@
 """States as a function sees them: each is read, changed and cleared.
 
-A state holds bytes and not objects. So what a function reads is its own to change, a value that its
-coder cannot take is refused where it is written, and every host remembers the same.
+A state holds bytes, not objects. So a function may change what it reads, a value that its coder
+cannot encode is refused where it is written, and every host keeps the same.
 
 Source: Beam Java ``org.apache.beam.sdk.state``; Beam Python ``userstate.RuntimeState``.
 """
@@ -34,11 +34,11 @@ class Cell(Generic[Spec]):
         self.spec = spec
 
     def load(self, saved: Any) -> None:
-        """Begin with what `saved` was; None: with nothing."""
+        """Begin with the value that `saved` returned; None: begin empty."""
         raise NotImplementedError
 
     def saved(self) -> Any:
-        """What is to be remembered; None if it is empty."""
+        """The content to save; None if it is empty."""
         raise NotImplementedError
 
     def clear(self) -> None:
@@ -50,10 +50,10 @@ class Cell(Generic[Spec]):
         return self.saved() is None
 
     def prefetch(self) -> None:
-        """Nothing: what is in a state is here already. Source: Beam ``readLater``."""
+        """Does nothing: the content is here already. Source: Beam ``readLater``."""
 
     def _encoded(self, value: Any, coder: Coder | None = None) -> bytes:
-        """A value as bytes, unless its coder cannot take it."""
+        """A value as bytes."""
         coder = coder or self.spec.coder
         whose = f"{coder} of the state {self.spec.name!r}"
         try:
@@ -140,7 +140,7 @@ class SetCell(_ValuesCell[SetStateSpec]):
 
 
 class CombiningCell(Cell[CombiningValueStateSpec]):
-    """What a combine function makes of all that was added."""
+    """All values that were added, combined by a combine function."""
 
     def load(self, saved: Any) -> None:
         self._blob: bytes | None = saved
@@ -165,7 +165,7 @@ class CombiningCell(Cell[CombiningValueStateSpec]):
         return self._made[0]
 
     def read(self) -> Any:
-        """The value; of nothing, what the combine function makes of nothing."""
+        """The combined value; if nothing was added, the combine function's value of nothing."""
         return self.spec.combine_fn.extract(self.accumulator)
 
     def add(self, value: Any) -> None:
@@ -182,7 +182,7 @@ class CombiningCell(Cell[CombiningValueStateSpec]):
 
 
 class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
-    """Values with instants, in the order of these; of one instant as they were added."""
+    """Values with instants, in order of the instants; equal ones in the order they were added."""
 
     def load(self, saved: Any) -> None:
         self._held: list[tuple[int, bytes]] = list(saved or ())
@@ -203,11 +203,11 @@ class OrderedListCell(_ValuesCell[OrderedListStateSpec]):
         return [*self._shown(0, len(self._held))]
 
     def read_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> list[tuple[Any, Any]]:
-        """Those from an instant on, and before another."""
+        """The pairs from an instant on, and before another."""
         return [*self._shown(*self._places(min_time_stamp, limit_time_stamp))]
 
     def clear_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> None:
-        """Forget those from an instant on, and before another."""
+        """Forget the pairs from an instant on, and before another."""
         first, after = self._places(min_time_stamp, limit_time_stamp)
         del self._held[first:after]
 

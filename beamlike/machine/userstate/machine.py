@@ -23,15 +23,15 @@ from beamlike.model.windows import Window
 class StatefulParDo(UngroupedMachine):
     """Runs a function that has states and timers, see `beamlike.model.stateful.StatefulFn`.
 
-    Elements are taken in order of arrival, each in each of its windows; one that comes in a window
-    keeps it. The value of an element is a pair: the function's own value, and its pane. After the
-    elements of a bundle, and after a move of the watermark or of the clock, all timers that are due
-    fire, in order. What is after the expiry of a window is dropped, and its states and timers are
-    forgotten one tick after it.
+    Elements are taken in order of arrival, each in each of its windows; one that arrives in a
+    window keeps it. The value of an element is a pair: the value for the function, and its pane.
+    After the elements of a bundle, and after a move of the watermark or of the clock, all timers
+    that are due fire, in order. An element that arrives after the expiry of its window is dropped.
+    The states and timers of a window are forgotten one tick after its expiry.
 
     Args:
-        window_fn: The windows of elements that come in none. They must not merge: there is no
-            rule for what two states become together.
+        window_fn: The windows of elements that arrive in none. They must not merge: there is no
+            rule for how two states become one.
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or ``"drop"``,
             which leaves states and timers as they were before the call. A timer that raised has
@@ -79,8 +79,8 @@ class StatefulParDo(UngroupedMachine):
         return state.after(watermark, clock, running.windows()), running.effects
 
     def first_and_last_step(self, bundle: Bundle) -> Iterator[Effect]:
-        """What comes out of a key of which nothing is remembered, where time ends after a bundle,
-        of a function that keeps the first element.
+        """The effects of a new key's only bundle, after which time ends, for a function that keeps
+        the first element.
 
         Raises:
             UserFunctionError: As `step`.
@@ -98,7 +98,7 @@ class StatefulParDo(UngroupedMachine):
                     yield Pane(window, self.fn.first(value), element.timestamp, pane)
 
     def next_timers(self, state: KeyState) -> NextTimers:
-        """The earliest instant that the watermark, or the clock, has to pass for something to
+        """The earliest instants that the watermark and the clock have to pass for something to
         happen."""
         events = (
             next_event(self, of_state(kept), window) for window, kept in state.windows.items()

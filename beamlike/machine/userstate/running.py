@@ -1,10 +1,9 @@
-"""A step of a key under way: elements are given to the function, then all that is due, in order.
+"""A step of a key: elements are given to the function, then everything that is due, in order.
 
-What is due by the watermark comes first, in order of the instants that it was set to, whatever
-window it belongs to: timers, elements that waited for their turn, and the end of windows. Of one
-instant, the earliest output timestamp comes first, then the tag and the name say. What a callback
-sets for an instant that has passed takes its place in that order. Then comes what is due by the
-clock, likewise.
+First comes what is due by the watermark: timers, elements that waited for their turn, and the end
+of windows. It happens in order of instants, across all windows; at one instant in order of output
+timestamps, then of tags and names. A timer that a callback sets for an instant that has passed
+takes its place in that order. Then, in the same order, comes what is due by the clock.
 
 Source: Beam Java ``StatefulParDoEvaluatorFactory`` of the direct runner, ``TimerData.compareTo``.
 """
@@ -32,8 +31,8 @@ GC_DELAY: Final = 1
 """How long after its last timer a window is forgotten: a tick. Source: Beam ``GC_DELAY_MS``."""
 
 MOST_CALLS: Final = 100_000
-"""How often a timer of one key and window is called in one step without its instant going forward.
-A timer that sets itself to its own instant would be called for ever. Beam has no bound, and hangs.
+"""How often a timer of a key and window is called at most in a step while its instant does not move
+forward. A timer that sets itself to its own instant would be called for ever. Beam would hang.
 """
 
 _TIMER, _TURN, _END = "", "turn", "end"
@@ -53,7 +52,7 @@ class _Due(NamedTuple):
 
 
 class StatefulRules(Protocol):
-    """What every step of a stateful function keeps to."""
+    """The rules of a stateful function, which are the same in every step."""
 
     fn: StatefulFn
     allowed_lateness: int
@@ -63,7 +62,7 @@ class StatefulRules(Protocol):
 
 
 def next_event(machine: StatefulRules, saved: Saved, window: Window) -> int:
-    """The instant of event time that the watermark has to pass for the window to be asked."""
+    """The event time that the watermark has to pass for something to be due in the window."""
     fn, lateness, unit = machine.fn, machine.allowed_lateness, machine.resolution
     last = expiry(window, lateness, unit)
     # No watermark is past the end of time.
@@ -74,8 +73,8 @@ def next_event(machine: StatefulRules, saved: Saved, window: Window) -> int:
 
 
 def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int | None:
-    """When the first of the elements that wait has its turn; ``last`` is when their window
-    expires."""
+    """When the first of the waiting elements has its turn; ``last`` is the expiry of their
+    window."""
     first = min((timestamp for timestamp, _ in waiting), default=None)
     return None if first is None else min(first + lateness, last)
 
@@ -100,7 +99,7 @@ class StatefulStep:
     # -- what happens ----------------------------------------------------------------------------
 
     def take(self, element: Element, window: Window) -> None:
-        """An element has come in a window.
+        """Take an element in one of its windows.
 
         Raises:
             UserFunctionError: The function raised, and that is to be reported.
@@ -119,7 +118,7 @@ class StatefulStep:
             self._give(live, element)
 
     def settle(self) -> None:
-        """Let all that is due happen.
+        """Call the function for everything that is due.
 
         Raises:
             UserFunctionError: The function raised, and that is to be reported.
@@ -140,10 +139,10 @@ class StatefulStep:
                 self._fire(live, due)
 
     def windows(self) -> dict[Window, WindowState]:
-        """What is to be remembered.
+        """The windows to save.
 
         Raises:
-            UserFunctionError: A coder cannot take what a state has become.
+            UserFunctionError: A coder cannot encode the content of a state.
         """
         after = dict(self._resting)
         for window, live in self._live.items():
@@ -156,7 +155,7 @@ class StatefulStep:
     # -- what is due -----------------------------------------------------------------------------
 
     def _queue(self, window: Window) -> None:
-        """Queue all of a window that is due."""
+        """Queue everything that is due in a window."""
         live = self._live.get(window)
         if live is None:
             resting = self._resting[window]
@@ -215,8 +214,8 @@ class StatefulStep:
         self._call(live, fire, due.output, function, occasion)
 
     def _calls_at(self, due: _Due) -> int:
-        """How often the timer fired in this step since its instant went forward, this one
-        included."""
+        """How often the timer fired in this step since its instant moved forward, with this
+        time."""
         timer = (due.start, due.end, due.name, due.tag)
         latest, calls = self._calls.get(timer, (due.instant, 0))
         calls = 1 if due.instant > latest else calls + 1
@@ -224,7 +223,7 @@ class StatefulStep:
         return calls
 
     def _take_turns(self, live: LiveWindow, until: int) -> bool:
-        """Give the elements that waited, up to an event time; whether there were some."""
+        """Give the function the waiting elements up to an event time. Returns whether any did."""
         ready = sorted((pair for pair in live.waiting if pair[0] <= until), key=itemgetter(0))
         live.waiting = [pair for pair in live.waiting if pair[0] > until]
         for timestamp, value in ready:
@@ -232,7 +231,7 @@ class StatefulStep:
         return bool(ready)
 
     def _end(self, live: LiveWindow, due: _Due) -> None:
-        """The window has expired."""
+        """End a window that has expired."""
         if self._take_turns(live, self._unit.end_of_time):
             heappush(self._by_watermark, due)  # what they have set fires before
             return
@@ -345,7 +344,7 @@ class StatefulStep:
 
 
 def _windowed(live: LiveWindow, element: Element) -> Windowed:
-    """An element as the function has it."""
+    """An element in the form that the function takes."""
     value, info = element.value
     return Windowed(value, element.timestamp, (live.window,), info)
 

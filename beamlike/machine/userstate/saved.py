@@ -1,4 +1,4 @@
-"""What is remembered of one window of a key: states as bytes, timers, elements that wait."""
+"""The saved state of one window of a key: states as bytes, timers, elements that wait."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,12 +12,12 @@ TimerId = tuple[str, str]
 """The name of a timer, and the tag of one of its family; empty if it has none."""
 
 SavedTimer = tuple[int, int | None]
-"""The instant of its own clock that has to be past; and when what it brings out happens, where the
-output watermark waits, None if nothing waits for it."""
+"""The instant that the timer's clock has to pass (ticks); and the event time of what it emits,
+where the output watermark waits for it, None if that does not wait."""
 
 
 class Saved(NamedTuple):
-    """What is remembered of one window of a key. All of it is plain values.
+    """The saved state of one window of a key, in plain values.
 
     ===========  ================================================  ==========================
     field        stored                                            cleared
@@ -31,9 +31,9 @@ class Saved(NamedTuple):
                  event time: their times and values                them
     ===========  ================================================  ==========================
 
-    At rest it is the accumulator of a `WindowState`, as a plain tuple. What is derived of it stands
-    beside it: ``element_hold`` is the earliest output timestamp that the output watermark waits
-    for, and ``processing_timers`` has the earliest instant of processing time.
+    Between steps it is the accumulator of a `WindowState`, as a plain tuple. The fields of that are
+    derived from it: ``element_hold`` is the earliest output timestamp that the output watermark
+    waits for, and ``processing_timers`` has the earliest instant of processing time.
     """
 
     key: Any
@@ -47,14 +47,14 @@ class Saved(NamedTuple):
         return not (self.cells or self.timers or self.waiting)
 
     def instants(self, specs: Mapping[str, TimerSpec], event_time: bool) -> Iterator[int]:
-        """What its timers of one time domain are set to."""
+        """The instants that the timers of one time domain are set to (ticks)."""
         for (name, _), (instant, _output) in self.timers.items():
             if specs[name].is_event_time is event_time:
                 yield instant
 
 
 def of_state(state: WindowState) -> Saved:
-    """What is remembered of a window."""
+    """The saved state in a window's state."""
     return Saved(*state.accumulator)
 
 
