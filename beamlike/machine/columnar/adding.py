@@ -1,7 +1,4 @@
-"""Elements that reach their window, and what the windows remember of them.
-
-They go to the windows of their keys, as these are after merging.
-"""
+"""Adds the elements of a bundle to the windows of their keys, as these are after merging."""
 
 import attrs
 import numpy as np
@@ -36,8 +33,8 @@ class TargetWindows(WindowRows):
     """Windows that a bundle concerns, each once, by key, start and end.
 
     ``parts`` are the rows of the table that become this window, in order of start and end, and
-    ``merges`` says that they do so by merging. ``arrivals`` are the rows of `Incoming` that go
-    there, in order of arrival.
+    ``merges`` says whether they merge. ``arrivals`` are the rows of `Incoming` that go to this
+    window, in order of arrival.
     """
 
     merges: Bools
@@ -48,7 +45,7 @@ class TargetWindows(WindowRows):
 def find_target_windows(
     rules: ColumnRules, state: State, incoming: Incoming
 ) -> tuple[TargetWindows, Incoming, list[Drops]]:
-    """The windows that elements go to, the elements that get there, and the drops of the others."""
+    """The windows that elements go to, the elements that are accepted, and the drops of others."""
     table = state.table
     gets = np.zeros(len(state.output_watermark), np.bool_)
     gets[incoming.key] = True
@@ -70,11 +67,11 @@ def find_target_windows(
     )
     is_part, merges = runs.order < count, runs.merges
     if incoming.merged is not None:
-        # What has merged to the bounds of a live window beforehand, merges with it.
+        # Elements that merged before to the bounds of a live window merge with that window.
         merges = merges | (np.bincount(target_row[incoming.merged], minlength=len(runs.key)) > 0)
     expired = merges & (state.watermark > rules.expiry(runs.end))
     if expired.any():
-        # A window that is past its expiry takes nothing in, and what arrived for it is late.
+        # A window past its expiry takes nothing in, and elements that arrive for it are late.
         is_own = (start == runs.start[of_each]) & (end == runs.end[of_each])
         is_part &= ~expired[runs.run] | is_own[runs.order]
         merges = merges & ~expired
@@ -87,7 +84,7 @@ def find_target_windows(
 
 
 def sizes_of(sweep: Sweep, incoming: Incoming) -> Ints:
-    """What the elements count for in the sizes of windows."""
+    """What each row of elements adds to the size of its window."""
     sizes = sweep.sizes(incoming.start, incoming.end)
     return sizes if incoming.count is None else sizes * incoming.count
 
@@ -101,7 +98,7 @@ def _runs(
     start: Ints,
     end: Ints,
 ) -> Runs:
-    """The windows of the table's rows, and after them the incoming ones, as far as they merge."""
+    """The runs of the windows of some rows of the table and of the incoming ones after them."""
     if rules.sweep is None:
         order = order_of_windows(key, start, end)
         key, start, end = key[order], start[order], end[order]
@@ -114,11 +111,11 @@ def _runs(
 
 @attrs.frozen(eq=False)
 class BundleResult:
-    """The windows after a bundle came in, before any of them fires.
+    """The windows after a bundle was added, before any of them fires.
 
-    ``rows`` are those that got elements or were merged, ``arrived`` says for each where the first
-    of them lies in the bundle; those that got none come last. ``untouched`` are all other windows,
-    ``merges`` those that are part of another now.
+    ``rows`` are the windows that got elements or were merged; those without elements come last.
+    ``arrived`` has for each the place of its first element in the bundle. ``untouched`` are all
+    other windows. ``merges`` are the merges of live windows.
     """
 
     untouched: Table
@@ -166,7 +163,7 @@ def apply_bundle(
 
 
 def _closed(rules: ColumnRules, table: Table, targets: TargetWindows) -> tuple[Bools, Ints]:
-    """Which windows are closed, and the closed rows that make way for what lives."""
+    """Which target windows are closed, and the closed rows that are replaced by live windows."""
     lives = targets.parts.lengths > 0
     if rules.sweep is None:
         is_closed = np.zeros(len(targets), np.bool_)
@@ -179,14 +176,14 @@ def _closed(rules: ColumnRules, table: Table, targets: TargetWindows) -> tuple[B
 
 
 def _merges(table: Table, targets: TargetWindows) -> Merges:
-    """What is made of several windows."""
+    """The merges of live windows; each target is made of several."""
     parts = targets.parts
     start, end = table.start[parts.items], table.end[parts.items]
     return Merges(targets.key, targets.start, targets.end, parts.lengths, start, end)
 
 
 def _merged(rules: ColumnRules, state: State, targets: TargetWindows) -> Table:
-    """The windows with what they remember of the time before the bundle."""
+    """The target windows with the state of the windows that they are made of."""
     table, parts = state.table, targets.parts
     of = parts.owner
     is_into = (table.start[parts.items] == targets.start[of]) & (
@@ -244,9 +241,9 @@ def _sizes(rules: ColumnRules, rows: Table, incoming: Incoming, arrivals: Lists)
 def _hold(
     rules: ColumnRules, state: State, rows: Table, incoming: Incoming, arrivals: Lists
 ) -> Ints:
-    """Where the new elements keep the output watermark, so that their pane is on time.
+    """The holds of windows after new elements, so that their panes are on time.
 
-    One that is behind the output watermark, or whose window the watermark has passed, comes too
+    An element that is behind the output watermark, or whose window the watermark has passed, is too
     late to hold anything.
     """
     over, held = state.watermark > rows.last, rows.hold

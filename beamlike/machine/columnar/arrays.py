@@ -1,8 +1,8 @@
-"""Columns of any kind, and records of them: what can be done to all of them alike.
+"""Columns of any kind, records of columns, and the operations that work on all of them.
 
-A column has a row for each of something, mostly for each window. It is a NumPy array, an Arrow
-array, `Lists` of rows of other columns, `PickedRows` of another column, a record (a tuple or an
-attrs class) of columns that are as long as each other, or None where a machine has no use for it.
+A column has one row for each item of something, mostly for each window. It is a NumPy array, an
+Arrow array, `Lists` of rows of other columns, `PickedRows` of another column, a record (a tuple or
+an attrs class) of columns of equal length, or None where a machine has no use for it.
 
 Sorting is most of what a bundle costs. Columns that are narrow enough together become one column
 of whole numbers, with the row in its last digits: sorting that is many times as fast as sorting by
@@ -25,14 +25,14 @@ Ints = npt.NDArray[np.int64]
 Column = TypeVar("Column")
 
 NOTHING = -(2**63)
-"""In a column of whole numbers: there is none."""
+"""In a column of whole numbers: no value."""
 
 NEVER = 2**63 - 1
 """In a column of deadlines: no clock passes this."""
 
 
 _PIECES = 8
-"""Of so many columns rows may be picked."""
+"""`PickedRows` refer to at most so many records."""
 
 
 def nothing(count: int) -> Ints:
@@ -92,14 +92,14 @@ class Lists:
 
 @attrs.frozen(eq=False)
 class PickedRows:
-    """Rows of other columns that are taken when they are read.
+    """Rows of records that are copied only when they are read.
 
-    Records of many columns are moved about with their windows several times in a step, and few of
-    them are read. What moves are the places of their rows.
+    Records of many columns move with their windows several times in a step, and few are read. So
+    only the places of their rows move.
 
     Args:
-        pieces: Records that are as if one lay below the other.
-        rows: Which rows of them.
+        pieces: Records, taken as one below the other.
+        rows: The places of the rows among theirs.
     """
 
     pieces: tuple[Any, ...]
@@ -141,7 +141,7 @@ class PickedRows:
 
     @classmethod
     def joined(cls, parts: "Sequence[PickedRows]") -> "PickedRows":
-        """The rows of several, one below the other."""
+        """Several of these, one below the other."""
         pieces, starts, total = list[Any](), dict[int, int](), 0
         rows = []
         for part in parts:
@@ -164,7 +164,7 @@ class PickedRows:
 
 @attrs.frozen(eq=False)
 class WindowRows:
-    """Windows in rows. ``key`` is the number of a key; the caller knows which is which."""
+    """Windows in rows. ``key`` is the number of a key; the caller knows which key that is."""
 
     key: Ints
     start: Ints
@@ -182,20 +182,20 @@ def within(lengths: Ints) -> Ints:
 
 
 def lengths_of(first: Ints, count: int) -> Ints:
-    """How long the runs of ``count`` rows are; ``first`` is where each begins."""
+    """The lengths of runs that together have ``count`` rows; ``first`` is where each begins."""
     return np.diff(np.append(first, count))
 
 
 def later(instants: Ints, span: int, last: int) -> Ints:
-    """So long after these instants, at most the ``last`` one."""
+    """These instants plus a span of time, but none later than ``last`` (ticks)."""
     # Cut before they are added: the sum may be more than 64 bits hold.
     return np.minimum(instants, last - span) + span
 
 
 def least(values: Ints, first: Ints) -> Ints:
-    """The least value of each run of rows; `NOTHING` where none of them has one.
+    """The least value of each run of rows, without `NOTHING`; `NOTHING` where a run has no value.
 
-    The greatest needs no such care: nothing is less than everything.
+    The greatest value needs no such function: `NOTHING` is less than all values.
     """
     lowest = np.minimum.reduceat(np.where(values == NOTHING, NEVER, values), first)
     return np.where(lowest == NEVER, NOTHING, lowest)
@@ -218,7 +218,7 @@ def keep(column: Column, mask: Bools) -> Column:
 
 
 def concat(columns: Sequence[Column]) -> Column:
-    """The same column of several, one below the other."""
+    """Several columns of one kind, one below the other."""
 
     def joined(*parts: Any) -> Any:
         if isinstance(parts[0], np.ndarray):
@@ -249,7 +249,7 @@ def put(column: Column, rows: Ints, changed: Column) -> Column:
 
 
 def choose(mask: Bools, yes: Column, no: Column) -> Column:
-    """Row by row one or the other."""
+    """Row by row ``yes`` where the mask is set, else ``no``."""
 
     def chosen(first: Any, second: Any) -> Any:
         if first is second:
@@ -263,7 +263,7 @@ def choose(mask: Bools, yes: Column, no: Column) -> Column:
 
 
 def _map_columns(change: Callable[..., Any], *columns: Any) -> Any:
-    """What becomes of each column of a record, beside the same column of other records."""
+    """Change each column of a record, together with the same column of the other records."""
     first = columns[0]
     if first is None:
         return None
@@ -287,7 +287,7 @@ _DIGITS = 63
 
 
 def order_of(*columns: Ints) -> Ints:
-    """The rows in order of these columns, the first one first. Equal rows stay as they lie."""
+    """The order of rows by these columns, first by the first one. Equal rows keep their order."""
     count = len(columns[0])
     if count < 2:
         return np.arange(count)
@@ -306,7 +306,7 @@ def order_of(*columns: Ints) -> Ints:
 
 
 def order_of_windows(key: Ints, start: Ints, end: Ints) -> Ints:
-    """Windows by key, start and end. Equal rows stay as they lie."""
+    """The order of windows by key, start and end. Equal rows keep their order."""
     order = order_of(key, start)
     new = starts_of_runs(key[order], start[order])
     ends = end[order]
@@ -326,7 +326,7 @@ def starts_of_runs(*columns: Ints) -> Bools:
 
 
 def greatest_so_far(run: Ints, values: Ints) -> Ints:
-    """For each row the greatest value of its run up to there. The runs' numbers ascend."""
+    """For each row the greatest value of its run so far. The numbers of runs ascend."""
     if not len(values):
         return values
     low = int(values.min())
@@ -339,7 +339,7 @@ def greatest_so_far(run: Ints, values: Ints) -> Ints:
 
 
 def among(windows: WindowRows, known: WindowRows) -> Ints:
-    """For each window its place among the known ones, the first such; -1: none."""
+    """For each window its first place among the known ones; -1 if it is not there."""
     count = len(known)
     columns = [
         np.concatenate([getattr(rows, name) for rows in (known, windows)])
@@ -353,7 +353,7 @@ def among(windows: WindowRows, known: WindowRows) -> Ints:
 
 
 def count_before(keys: Ints, known: Ints, key: Ints, instants: Ints, *, ties: bool) -> Ints:
-    """How many known instants come before each of these, by key; equal ones if ``ties``."""
+    """For each instant how many known ones of its key are before it, or equal if ``ties``."""
     tag = np.concatenate([np.full(len(keys), not ties), np.full(len(key), ties)])
     columns = (np.concatenate([keys, key]), np.concatenate([known, instants]), tag.astype(np.int64))
     order = order_of(*columns)

@@ -40,10 +40,10 @@ class AssignedRows:
 
 
 def check_assignable(window_fn: WindowFn) -> None:
-    """Refuse a window function that has to be called.
+    """Refuse a window function that has to be called for each element.
 
     Raises:
-        UnsupportedError: It is a user's own, or its gap is.
+        UnsupportedError: The function or its gap is a user's own.
     """
     known = tuple(WINDOW_FNS.values())
     if type(window_fn) not in known:
@@ -62,7 +62,7 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
-        is_end: Which of them end their session; None is refused where one can.
+        is_end: Which elements end their session; None is refused where events may end sessions.
     """
     assigned = _assigned(window_fn, timestamps)
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
@@ -75,7 +75,7 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
 
 @singledispatch
 def _assigned(window_fn: WindowFn, timestamps: Ints) -> AssignedRows:
-    """Each of beamlike's window functions has its own here."""
+    """Assign windows; each of beamlike's window functions is registered here."""
     raise NotImplementedError(window_fn)
 
 
@@ -89,12 +89,12 @@ def _rows(timestamps: Ints) -> Ints:
 
 
 def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
-    """Where windows end: none goes beyond the end of the global window."""
+    """The ends of windows; none is beyond the end of the global window."""
     return later(start, size, unit.end_of_global_window + 1)
 
 
 def _since_start(timestamps: Ints, offset: int, length: int) -> Ints:
-    """How long ago the last multiple of a length was, counted from an offset."""
+    """The time since the last multiple of a length, counted from an offset (ticks)."""
     return (timestamps % length - offset) % length
 
 
@@ -153,8 +153,8 @@ class Incoming(WindowRows):
     """A row for each element with each of its windows, in order of arrival.
 
     ``row`` is the element's place in the bundle. ``count`` says how many elements it stands for,
-    ``judged`` whether it was judged for lateness before, and ``merged`` whether it came in other
-    windows before; None: one each, and none of them.
+    None: one; ``judged`` whether it was judged for lateness before, None: no; and ``merged``
+    whether some of its elements had other windows before, None: no.
     """
 
     row: Ints

@@ -2,8 +2,8 @@
 
 It does what `beamlike.machine.userstate` does with a function that keeps the first element, see
 `beamlike.model.stateful.KeepsFirst`: an element goes on if its key is not known in its window, and
-makes it known until an instant of one of the clocks. Elements of a bundle are compared with all
-that were known before it and with those before them, and only then is forgotten what is over.
+then its key is known until an instant of one of the clocks. Elements of a bundle are compared with
+keys known before the bundle, and with elements before them; only then are old keys forgotten.
 """
 
 from typing import TYPE_CHECKING
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class KnownKeys(WindowRows):
-    """Keys that are known in a window, in rows. ``until`` is what the clock has to pass for the key
-    to be forgotten."""
+    """Keys that are known in a window, in rows. A key is forgotten when its clock is past
+    ``until`` (ticks)."""
 
     until: Ints
 
@@ -35,10 +35,10 @@ class FirstOfKeys:
     """Lets the first element of each key and window go on.
 
     Args:
-        machine: What does the same key by key.
+        machine: The machine that does the same key by key.
 
     Raises:
-        UnsupportedError: Only that can do it.
+        UnsupportedError: Only that machine can do it.
     """
 
     def __init__(self, machine: "StatefulParDo") -> None:
@@ -54,7 +54,7 @@ class FirstOfKeys:
                 raise UnsupportedError(f"{argument} is more than 64 bits can add up")
 
     def deadlines(self, end: Ints, until: Ints) -> tuple[Ints, Ints]:
-        """The event time and the processing time that have to be passed to forget a key."""
+        """The event times and processing times that have to be passed to forget keys (ticks)."""
         event = self._expiry(end) + 1  # a window is forgotten a tick after it
         if self.by_event_time:
             return np.minimum(event, until), np.full(len(end), NEVER, np.int64)
@@ -85,7 +85,7 @@ class FirstOfKeys:
         return FirstRows(key, start, end, row), KnownKeys(key, start, end, until), drops
 
     def _first(self, known: KnownKeys, incoming: Incoming) -> Ints:
-        """The places of those that are the first of their key and window."""
+        """The places of the elements that are the first of their key and window."""
         key, start, end = (
             np.concatenate([getattr(known, name), getattr(incoming, name)])
             for name in ("key", "start", "end")

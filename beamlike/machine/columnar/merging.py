@@ -1,4 +1,4 @@
-"""Windows that merge: what becomes of their state."""
+"""Merges the state of windows."""
 
 from typing import assert_never
 
@@ -13,11 +13,11 @@ from beamlike.model.options import TimestampCombiner
 
 
 def merged(rules: ColumnRules, state: State, into: Table, parts: Lists) -> Table:
-    """Windows with all that their parts remember.
+    """Windows with the merged state of their parts.
 
     Args:
-        into: The windows as they were before, without elements where they are new.
-        parts: For each its live parts, rows of the state's table in order of start; not empty.
+        into: The windows as they were before; new ones are without elements.
+        parts: The live parts of each, as rows of the state's table in order of start; not empty.
     """
     table, rows, first = state.table, parts.items, parts.first
     now = rules.trigger_context(state, into)
@@ -39,7 +39,7 @@ def merged(rules: ColumnRules, state: State, into: Table, parts: Lists) -> Table
         hold=_merged_hold(rules, state, into, table.hold[rows], first),
         end_timer_set=into.end_timer_set
         | (~now.end_reached & rules.trigger.needs_end_of_window_timer(trigger)),
-        # History belongs to a window's bounds: a session that outgrew them starts anew.
+        # The history of panes belongs to a window's bounds: a session with new bounds has none.
         unretracted_panes=unretracted_panes,
         processing_timers=rules.processing_timers(state.clock, into.processing_timers, trigger),
         size=size,

@@ -32,7 +32,7 @@ class ColumnarGrouping(ColumnRules):
     """A windowed, triggered grouping of many keys' elements, over columns; see `ColumnRules`."""
 
     def caught_up(self, state: State, watermark: int, clock: int) -> State:
-        """The same keys after clock moves that fired no timer of their windows."""
+        """The keys after moves of the clocks that fired no timer of their windows."""
         return _settled(attrs.evolve(state, watermark=watermark, clock=clock), state.table)
 
     # -- a bundle ------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class ColumnarGrouping(ColumnRules):
     def _fire_due(
         self, state: State, due: Bools, expires: Bools | None = None, forgotten: Bools | None = None
     ) -> tuple[State, list[Panes]]:
-        """A clock moved, and some windows are due. Each key's fire in order of start and end."""
+        """After a move of a clock: fire the windows that are due, in order of start and end."""
         table = state.table
         places = np.nonzero(due)[0]
         if not len(places):

@@ -80,7 +80,7 @@ def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int |
 
 
 class StatefulStep:
-    """A step of one key; ``state`` is what is remembered of it."""
+    """A step of one key; ``state`` is its state before the step."""
 
     def __init__(self, machine: StatefulRules, state: KeyState, watermark: int, clock: int) -> None:
         self._machine, self._fn = machine, machine.fn

@@ -1,7 +1,7 @@
-"""Folds: what `beamlike.model.combine.CombineFn` is, for many windows at once.
+"""Folds: combine functions (`beamlike.model.combine.CombineFn`) over many windows at once.
 
-Their values are in Arrow or in NumPy, over the same memory where these agree, and exactly where
-they do not. NumPy has numbers and no nulls. Dates and times are the whole numbers that Arrow keeps.
+Values are in Arrow or in NumPy: over the same memory where the two have one form, else converted
+without loss. NumPy has numbers and no nulls. Dates and times are the whole numbers of Arrow.
 """
 
 from abc import ABC, abstractmethod
@@ -22,9 +22,9 @@ Accumulators = tuple[Any, ...]
 
 
 class FunctionRaised(Exception):
-    """A combine function raised while it folded many windows; its ``__cause__`` is what it raised.
+    """A combine function raised while it folded many windows; ``__cause__`` is what it raised.
 
-    For which element, only a machine that takes one key after the other can find.
+    Only the reference machine can find the element for which it raised.
     """
 
 
@@ -33,11 +33,11 @@ class Values:
     """A column of values with its nulls.
 
     Args:
-        data: A NumPy array, where the data under a null is anything, and dates and times are the
-            whole numbers that Arrow has for them; an Arrow array, with nulls of its own; `Lists`;
-            None where only ``present`` counts.
-        present: Which of a NumPy array's values are not null; None: all of them, or they say so
-            themselves. What one fold extracts is always the one or always the other.
+        data: A NumPy array, with anything in place of a null, and dates and times as the whole
+            numbers of Arrow; or an Arrow array, with its own nulls; or `Lists`; or None where only
+            ``present`` counts.
+        present: Which values of a NumPy array are not null; None: all are, or ``data`` has nulls of
+            its own. One fold always extracts values of the same form.
     """
 
     data: Any
@@ -45,12 +45,12 @@ class Values:
 
     @property
     def validity(self) -> Bools | None:
-        """Which are not null; None: all of them."""
+        """Which values are not null; None: all of them."""
         return present_in(self.data) if isinstance(self.data, pa.Array) else self.present
 
     @classmethod
     def of_objects(cls, values: Sequence[Any]) -> "Values":
-        """Any values of Python; None is null."""
+        """Values of Python as such a column; None becomes null."""
         return cls(objects(values))
 
     def to_pylist(self) -> list[Any]:
@@ -71,7 +71,7 @@ class Values:
 
 
 def objects(values: Sequence[Any]) -> Any:
-    """A NumPy array with these as they are; lists and tuples among them are not taken apart."""
+    """A NumPy array of these objects; lists and tuples among them are not taken apart."""
     return np.fromiter(values, object, len(values))
 
 
@@ -91,9 +91,9 @@ class ElementsByWindow:
 
     Args:
         inputs: Their values; None if the fold needs none.
-        timestamps: Their event times.
-        first: For each window its first element. Each has at least one.
-        counts: For each window how many it has.
+        timestamps: Their event times (ticks).
+        first: The place of the first element of each window. Each window has one or more.
+        counts: How many elements each window has.
     """
 
     inputs: Values | None
@@ -131,27 +131,27 @@ class Fold(ABC):
 
     @abstractmethod
     def create(self, count: int) -> Accumulators:
-        """So many accumulators without elements."""
+        """``count`` accumulators without elements."""
 
     @abstractmethod
     def of(self, elements: ElementsByWindow) -> Accumulators:
         """The accumulators of windows with these elements."""
 
     def add(self, held: Accumulators, elements: ElementsByWindow) -> Accumulators:
-        """The accumulators of windows with elements added, which came later."""
+        """The accumulators of windows after later elements were added."""
         return self.merge(held, self.of(elements))
 
     @abstractmethod
     def merge(self, earlier: Accumulators, later: Accumulators) -> Accumulators:
-        """Merged window by window; the elements of ``later`` count as later."""
+        """The accumulators merged window by window; those of ``later`` have later elements."""
 
     @abstractmethod
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        """Accumulators that lie next to each other merged into one, in their order; ``first`` is
-        the row of the first part of each result."""
+        """Runs of accumulators, each merged into one in their order; ``first`` is the row of the
+        first part of each run."""
 
     def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
-        """Accumulators with others merged into each, one after the other; see `merged`."""
+        """Accumulators with a run of others merged into each, one after the other; see `merged`."""
         return self.merge(held, self.merged(parts, first))
 
     def extract(self, accumulators: Accumulators) -> Values:
@@ -159,12 +159,12 @@ class Fold(ABC):
         return Values(*accumulators)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
-        """What `of` is given for elements that have these columns, one for each input."""
+        """The values that `of` takes, from the columns of elements: one for each input."""
         (column,) = columns
         return Values(column) if numpy_type(column.type) is None else number_values(column)
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        """The accumulators as they are saved, of `types`.
+        """The accumulators as columns of `types`, to be saved.
 
         Raises:
             OutgrownError: One outgrew its type.
@@ -173,12 +173,12 @@ class Fold(ABC):
         return [array_of(column, None, dtype) for column, dtype in pairs]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
-        """The accumulators that were saved so."""
+        """The accumulators in columns that `save` made."""
         return tuple(map(numbers_of, columns))
 
 
 def numpy_type(dtype: pa.DataType) -> np.dtype[Any] | None:
-    """How NumPy holds values of a type; None if it does not."""
+    """The NumPy type for values of an Arrow type; None if there is none."""
     number: np.dtype[Any] | None = None
     if pt.is_integer(dtype) or pt.is_floating(dtype):
         # Not `to_pandas_dtype`, which needs pandas.
@@ -192,14 +192,14 @@ def numpy_type(dtype: pa.DataType) -> np.dtype[Any] | None:
 
 
 def present_in(array: pa.Array) -> Bools | None:
-    """Which are not null; None: all of them."""
+    """Which values of an array are not null; None: all of them."""
     if not array.null_count:
         return None
     return pc.is_valid(array).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def numbers_of(array: pa.Array) -> Array:
-    """The numbers of an array of a type that NumPy has; anything where it is null."""
+    """The numbers of an array whose type NumPy has; anything in place of nulls."""
     dtype = numpy_type(array.type)
     if dtype == np.bool_:
         return pc.fill_null(array, False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
@@ -226,13 +226,14 @@ def _words_of(array: pa.Array, dtype: Any, per_value: int = 1) -> Array:
 
 
 def decimal_words(array: pa.Array) -> tuple[Ints, Ints]:
-    """The lower words of decimals of 128 bits, which have no sign, and the upper, which do."""
+    """Decimals of 128 bits as lower words, which are unsigned, and upper words, which are
+    signed."""
     pairs = _words_of(array, np.int64, 2).reshape(-1, 2)
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
 def array_of(data: Array, present: Bools | None, dtype: pa.DataType) -> pa.Array:
-    """Numbers as an array of a type that has as many bytes for each."""
+    """Numbers as an array of an Arrow type with as many bytes for a value."""
     if pt.is_boolean(dtype):
         return pa.array(data, dtype, mask=None if present is None else ~present)
     bits = None
@@ -257,7 +258,7 @@ def from_objects(
 
 
 def fitted(array: pa.Array, dtype: pa.DataType, whose: str = "an aggregate") -> pa.Array:
-    """The same values as another type.
+    """The values of an array in another type.
 
     Raises:
         OutgrownError: One does not fit the type.

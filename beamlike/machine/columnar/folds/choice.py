@@ -43,7 +43,7 @@ def fold_of(
         saved_form: How its accumulators are saved where the fold has no columns of its own.
 
     Raises:
-        UnsupportedError: It says what stays after each pane.
+        UnsupportedError: The function decides which elements stay after each pane.
     """
     if fn.evicts:
         raise UnsupportedError(f"{fn} decides what stays after each pane, and runs key by key")

@@ -26,13 +26,13 @@ F = TypeVar("F", bound=Fold)
 
 
 def shown(folds: Sequence[F]) -> Sequence[F]:
-    """The folds that a pane has values of: where rows are withdrawn, the last one counts those
-    that stand, and is no part of the pane."""
+    """The folds whose values are in a pane. Where rows are withdrawn, the last fold counts the rows
+    that are left, and is not one of them."""
     return folds[:-1] if folds and isinstance(folds[-1], NetCountFold) else folds
 
 
 class NetCountFold(CountFold):
-    """How many rows stand."""
+    """How many rows are left, without the withdrawn ones."""
 
     def of(self, elements: ElementsByWindow) -> Accumulators:
         return (np.add.reduceat(elements.values.data, elements.first),)
@@ -42,14 +42,14 @@ class NetCountFold(CountFold):
 
 
 class NetCountValuesFold(NetCountFold):
-    """How many values stand that are not null."""
+    """How many values that are not null are left, without the withdrawn ones."""
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(filled(_signs(columns[-1]), present_in(columns[0]), 0))
 
 
 class NetWholeSum(CountedSum):
-    """The sum of the 64-bit whole numbers that stand, and how many they are."""
+    """The sum of the 64-bit whole numbers that are left, and how many they are."""
 
     sums: WholeSum
 

@@ -1,4 +1,4 @@
-"""The least and the greatest. NaN is the greatest of all numbers, null is passed over."""
+"""The least and the greatest value. NaN is the greatest of all numbers, nulls are ignored."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -93,7 +93,7 @@ class Extreme(_OneColumn):
 class ExtremeDecimal(_OneColumn):
     """The least or greatest of decimals of 128 bits: their two words, in the order of numbers.
 
-    The upper word of none is beyond all decimals.
+    In place of no value the upper word is beyond all decimals.
     """
 
     def __init__(self, dtype: pa.DataType, least: bool) -> None:
@@ -133,11 +133,11 @@ class ExtremeDecimal(_OneColumn):
 
 
 _SIGN = np.int64(-(2**63))
-"""Turned round, the lower words, which have no sign, are in the order of numbers that have one."""
+"""With this bit flipped, unsigned lower words compare like signed numbers."""
 
 
 class ExtremeText(_OneColumn):
-    """The least or greatest of texts and bytes: an Arrow array, null where is none.
+    """The least or greatest of texts and bytes: an Arrow array, null where there is none.
 
     Arrow compares the bytes of texts, which gives the order of Python.
     """

@@ -32,9 +32,9 @@ _INT64 = pa.int64()
 
 
 def _added_in_order(start: Array, values: Array, counts: Ints) -> Array:
-    """To each number those of its run added, one after the other.
+    """Each number plus the values of its run, added one after the other.
 
-    ``np.add.reduceat`` is no faster, and adds floats in another order: other last digits.
+    ``np.add.reduceat`` is not faster, and adds floats in another order, with other last digits.
     """
     total = start.copy()
     with np.errstate(invalid="ignore", over="ignore"):
@@ -74,7 +74,7 @@ class CountValuesFold(CountFold):
 
 
 class FloatSum(Fold):
-    """The sum of floats, to the last digit that of one addition after the other."""
+    """The sum of floats, to the last digit as if they were added one after the other."""
 
     dtype = pa.float64()
 
@@ -186,13 +186,13 @@ _LEAST = -(2**63)
 
 
 def _digits(decimals: pa.Array) -> Digits:
-    """The digits of decimals, the lower of whose two words has no sign."""
+    """The digits of decimals. The lower of a decimal's two words is unsigned."""
     low, high = decimal_words(decimals)
     return low, high + (low < 0)
 
 
 def _run_sums(column: Ints, first: Ints) -> tuple[Ints, Ints | None]:
-    """The sum of each run of numbers and what it carries; None: nothing."""
+    """The sum of each run of numbers, and its carry; None: no sum has one."""
     greatest = max(int(column.max(initial=0)), -int(column.min(initial=0)))
     if greatest * len(column) < 2**63:
         return np.add.reduceat(column, first), None
@@ -202,14 +202,14 @@ def _run_sums(column: Ints, first: Ints) -> tuple[Ints, Ints | None]:
 
 
 def _plus(a: Ints, b: Ints) -> tuple[Ints, Ints | None]:
-    """The sum of two digits, and what it carries."""
+    """The sum of two digits, and its carry."""
     total = a + b
     over = ((a ^ total) & (b ^ total)) < 0
     return total, np.where(over, np.where(a < 0, -1, 1), 0) if over.any() else None
 
 
 def _carried(digit: Ints, carry: Ints | None, before: Ints | None) -> tuple[Ints, Ints | None]:
-    """A digit, and what it carries, with what the digit below it carried."""
+    """A digit and its carry, after the carry of the digit below was added."""
     if before is None:
         return digit, carry
     digit, second_carry = _plus(digit, before)

@@ -23,11 +23,11 @@ from beamlike.safe_text import USER_RAISED
 
 
 class Objects(Fold):
-    """Any combine function, over values of any kind; it is called as the reference machine does.
+    """Any combine function, over any values. It is called as the reference machine calls it.
 
     Args:
         fn: The function.
-        saved_form: How its accumulators are saved; None: they never are.
+        saved_form: How its accumulators are saved; None: they are never saved.
     """
 
     def __init__(self, fn: CombineFn, saved_form: SavedForm | None = None) -> None:
@@ -101,7 +101,7 @@ class Objects(Fold):
 
 @contextmanager
 def _raising() -> Iterator[None]:
-    """What a function raises inside the block leaves it as `FunctionRaised`."""
+    """Turns what a function raises inside the block into `FunctionRaised`."""
     try:
         yield
     except USER_RAISED as cause:

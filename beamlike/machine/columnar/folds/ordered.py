@@ -1,4 +1,4 @@
-"""Lists, of each value once too, and the first and the last element by event time."""
+"""Lists of all values or of each value once, and the first and last element by event time."""
 
 from collections.abc import Sequence
 
@@ -106,8 +106,8 @@ def _each_once(lists: Lists) -> Accumulators:
 
 
 def _one_of_each(items: pa.Array) -> pa.Array:
-    """The same with every zero 0.0 and every NaN the same: to Arrow's dictionaries values are
-    different whose bits are."""
+    """The values with one form of zero and of NaN: Arrow's dictionaries tell values apart by their
+    bits."""
     if not pa.types.is_floating(items.type):
         return items
     numbers = numbers_of(items) + 0
@@ -116,9 +116,9 @@ def _one_of_each(items: pa.Array) -> pa.Array:
 
 
 class StampedFold(Fold):
-    """The first or the last element by event time: its value, and the time; `NOTHING`: none is.
+    """The first or the last element by event time: its value, and the time; `NOTHING`: no element.
 
-    Among equal times the first or the last to arrive.
+    Among elements of equal times it is the first or the last to arrive.
     """
 
     def __init__(self, dtype: pa.DataType, keep_nulls: bool, last: bool) -> None:

@@ -1,4 +1,4 @@
-"""Means, and sums of which that of nothing is null; see `beamlike.model.combine.sql`."""
+"""Means, and sums that are null if they have no values; see `beamlike.model.combine.sql`."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ from beamlike.model.combine.sql import mean_of, nearest
 
 
 class SumBeside(Fold):
-    """Any sum, and beside it for each window what says whether there is anything in it.
+    """Any sum, and for each window a marker that says whether the sum has values.
 
     Args:
         sums: The fold of the sum.
     """
 
     joined: ClassVar[np.ufunc]
-    """How what is beside the sum is joined: counts are added up."""
+    """How two markers become one: counts are added up."""
     empty: ClassVar[Any]
-    """What is beside the sum of nothing."""
+    """The marker of a sum without values."""
 
     def __init__(self, sums: Fold) -> None:
         self.sums = sums
 
     @abstractmethod
     def marker(self, elements: ElementsByWindow) -> Any:
-        """What is beside the sums of elements, see `of`."""
+        """The markers for the sums of elements, see `of`."""
 
     def create(self, count: int) -> Accumulators:
         return *self.sums.create(count), np.full(count, self.empty)
@@ -103,7 +103,7 @@ class DecimalMeanFold(CountedSum):
 
     Args:
         dtype: The type of their sum.
-        scale: The places behind the point of the mean.
+        scale: The decimal places of the mean.
     """
 
     def __init__(self, dtype: pa.DataType, scale: int) -> None:
