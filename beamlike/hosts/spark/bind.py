@@ -1,7 +1,6 @@
-"""Rows of a source, and rows for the packer, in SQL.
+"""SQL that makes rows of a source, and columns for the packer.
 
-The SQL turns any input row into the packer's columns, with a reason for each row that cannot be
-grouped.
+Every input row gets the packer's columns, with a reason if it cannot be grouped.
 """
 
 from collections.abc import Mapping
@@ -87,12 +86,11 @@ def source_rows(
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
     Args:
-        times: Its event times. How far they are ahead is judged by the micro-batch's own
-            timestamp: Spark keeps that in the checkpoint, so a replayed micro-batch judges as
-            before. A row that is ahead moves the watermark to that timestamp at most, see
-            `machine.input_clocks`.
-        moves: A stream of event times that move the watermark, and are no rows of the source.
-        now: Processing time; None: the micro-batch's own timestamp.
+        times: Its event times. How far they lie ahead is judged by the timestamp of the
+            micro-batch: Spark keeps that in the checkpoint, so a replay judges the same. A row that
+            is ahead moves the watermark to that timestamp at most, see `machine.input_clocks`.
+        moves: A stream of event times that move the watermark and are not rows of the source.
+        now: Processing time; None: the timestamp of the micro-batch.
     """
     timestamp, delay, max_ahead, part = times.column, times.delay, times.max_ahead, times.part
     columns_of(df).check_source()
@@ -133,12 +131,12 @@ def source_rows(
 
 
 def batch_timestamp() -> "Column":
-    """The timestamp of the micro-batch, as an expression that reads the same in each of them.
+    """The timestamp of the micro-batch, as an expression that is the same in all micro-batches.
 
-    Spark puts ``current_timestamp()`` into the code that it generates, as a number. So the code
-    would differ between micro-batches, and each of them would compile it anew and run it cold.
-    ``zip_with`` is not part of that code: it is called. Its arrays are constants, as one that is
-    made for each row takes most of the time.
+    Spark puts ``current_timestamp()`` into the code that it generates, as a number. With it the
+    code would differ between micro-batches, and each would compile it anew and run it cold.
+    ``zip_with`` is called from that code and is not part of it. Its arrays are constants, because
+    an array that is made for each row would take most of the time.
     """
     constant = F.array(F.lit(0))
     return F.zip_with(constant, constant, lambda left, other: F.current_timestamp()).getItem(0)

@@ -1,12 +1,12 @@
-"""Forks the Python workers of Spark, with what queries import already there.
+"""Forks the Python workers of Spark after importing what queries need.
 
-Spark starts a Python process that does nothing but fork a worker for each task that has none, and
-then each worker imports numpy, pandas, pyarrow and beamlike: more than a second of a core, for each
-of the three operators of a grouping and each core of an executor, when a query starts. Here they
-are imported once, before the first fork, and the workers share their memory.
+Spark starts a Python process, the daemon, which forks a worker for each task that has none. With
+Spark's own daemon each worker then imports numpy, pandas, pyarrow and beamlike: more than a second
+of a core, for each of the three operators of a grouping and each core of an executor, when a query
+starts. This one imports them once, before the first fork, and the workers share their memory.
 
-A setting of a session has Spark use it, ``spark.python.daemon.module``, where beamlike is
-installed on each executor before it starts; `local_session` sets it.
+Spark uses it if a session sets ``spark.python.daemon.module``, which needs beamlike installed on
+each executor before that starts; `local_session` sets it.
 
 PySpark's own daemon imports nothing, because some packages start threads, and a thread does not
 live on in a fork. Of these packages numpy's OpenBLAS is kept to one thread, as Spark keeps a worker

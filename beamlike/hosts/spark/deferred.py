@@ -1,9 +1,9 @@
-"""Stateful processors whose code is imported where rows are, and not where a query is planned.
+"""Stateful processors whose code is imported with the first rows, not when a query is planned.
 
 When a query starts, Spark starts a Python process on the driver for each stateful operator, one
-after the other, which opens its state so that Spark learns its schema. With what steps a shard such
-a process imports numpy, pandas and pyarrow: 1.3 s of a core each, for nothing. So this module needs
-PySpark alone, and a processor comes out of its bytes with the first group of a task.
+after the other, and opens its state there to learn the schema. The code that steps shards would
+import numpy, pandas and pyarrow in each of them: 1.3 s of a core, for nothing. So this module
+imports PySpark alone, and a processor is unpickled with the first group of a task.
 """
 
 import pickle
@@ -26,7 +26,7 @@ class Deferred(StatefulProcessor):
     """A processor as Spark takes it.
 
     Args:
-        state: Opens the state of a group. It is in a module that imports no more than this one.
+        state: Opens the state of a group. Its module must not import more than this one.
     """
 
     def __init__(

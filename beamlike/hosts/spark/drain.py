@@ -1,10 +1,10 @@
-"""The end of a query's event time, written into its checkpoint: at its next start all windows end.
+"""Writes the end of event time into a query's checkpoint: at its next start all windows end.
 
-Spark notes each micro-batch before it runs, in ``offsets``, with the watermark that it has; and
-what is noted there and not in ``commits`` runs first when the query starts again. So a micro-batch
-is noted that reads nothing and has the end of time for its watermark. It runs with the query's own
-code and goes to the query's own sink, as any other. The watermark stays where it is then: rows that
-come later are late for every window.
+Spark notes each micro-batch in ``offsets`` before it runs, with its watermark. A micro-batch that
+is noted there and not in ``commits`` runs first when the query starts again. So a micro-batch is
+noted here that reads nothing and has the end of time as its watermark. It runs with the query's own
+code and writes to the query's own sink. The watermark stays at the end of time: rows that arrive
+later are late for every window.
 
 Source: the layout of Spark's offset log, ``OffsetSeqLog``, version 1; Dataflow's drain.
 """
@@ -38,7 +38,7 @@ class Log:
 
     Args:
         path: The folder of the checkpoint, for messages.
-        is_complete: Whether it has run to its end.
+        is_complete: Whether the last micro-batch has run to its end.
     """
 
     path: str
@@ -50,11 +50,11 @@ class Log:
 
     @classmethod
     def read(cls, path: str) -> "Log":
-        """What is noted there.
+        """Read the log of a checkpoint.
 
         Raises:
-            StateError: Nothing is, it is the checkpoint of a pipeline, or of a version of Spark
-                that records things otherwise; or it cannot be read.
+            StateError: There is none, it is that of a pipeline, it is of a version of Spark with
+                another layout, or it cannot be read.
         """
         with _reaching(path):
             files, home = _opened(path)
@@ -98,11 +98,11 @@ class Log:
             )
 
     def end(self) -> int:
-        """Note a micro-batch that reads nothing and ends all windows; its number.
+        """Note a micro-batch that reads nothing and ends all windows. Returns its number.
 
         Raises:
-            StateError: The last one has not run to its end: it would be lost. Or nothing can be
-                written there.
+            StateError: The last micro-batch has not run to its end, and would be lost. Or nothing
+                can be written there.
         """
         if self.is_drained:
             return self.last
@@ -148,9 +148,9 @@ def _last_of(path: str, noted: Collection[int]) -> int:
 
 
 def mark_end(path: str) -> int:
-    """Have the next start of a query end all of its windows; the number of that micro-batch.
+    """Make the next start of a query end all of its windows. Returns that micro-batch's number.
 
-    A checkpoint that is marked, or drained, stays as it is.
+    A checkpoint that is marked or drained already stays as it is.
     """
     return Log.read(path).end()
 
@@ -185,7 +185,7 @@ def _run(query: "StreamingQuery") -> None:
 
 @contextmanager
 def _reaching(path: str) -> Iterator[None]:
-    """Raise what prevents reading the files of a checkpoint."""
+    """Raise errors of reading the files of a checkpoint as errors of beamlike."""
     import pyarrow as pa
 
     try:

@@ -1,11 +1,11 @@
-"""The folder that a pipeline restarts from: the query's own checkpoint, and beside it
+"""The folder from which a pipeline restarts. It holds the query's own checkpoint, and
 
 - ``letters``: batches of `beamlike.runtime.envelope`, which the query reads like any other source.
-  What comes to an end by itself, such as created elements, is put there once, before the first
-  micro-batch; and so is the end of all input, when the pipeline is to drain.
-- ``nodes``: the number and the label of each node, and of those that keep state the words that this
-  depends on. State goes by the number of its node, so that another pipeline would find none, or
-  that of another node.
+  Sources that come to an end by themselves, such as created elements, are written there once,
+  before the first micro-batch; and so is the end of all input when the pipeline is drained.
+- ``nodes``: the number and the label of each node, and for nodes with state the words that the
+  state depends on. State is saved under the number of its node. So without this check another
+  pipeline would find no state, or that of another node.
 """
 
 import json
@@ -40,9 +40,9 @@ class Known:
     """A node as a checkpoint knows it.
 
     Args:
-        label: Its full label, without the lines of functions: these change when nothing else does.
-        words: What that depends on, see `Plan.identity`; empty if it keeps none, or if it was not
-            noted.
+        label: Its full label, without the line numbers of functions, which change easily.
+        words: What its state depends on, see `Plan.identity`; empty if it keeps none, or if that
+            was not noted.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Known:
 
 
 def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
-    """All nodes of a pipeline whose keys are spread over so many groups of Spark."""
+    """All nodes of a pipeline whose keys are spread over ``shards`` groups of Spark."""
     identities = {
         number: placed.stage.plan.identity
         for layer in range(1, layers.depth + 1)
@@ -70,7 +70,7 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
     """The nodes in the lines of a checkpoint.
 
     Args:
-        lines: Of the text ``nodes``.
+        lines: The lines of the file ``nodes``.
     """
     nodes = []
     for number, line in enumerate(lines, 1):
@@ -96,9 +96,9 @@ def _no_node(line: str, number: int, path: str, why: str) -> StateError:
 
 
 def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
-    """Refuse a checkpoint whose state another pipeline has written.
+    """Refuse a checkpoint with state of another pipeline.
 
-    Only nodes that keep state decide. What may change of one in the same place is in
+    Only nodes that keep state are compared. What may change in such a node is in
     `beamlike.runtime.changes`.
     """
     had, has = _keeping(before), _keeping(now)
@@ -168,7 +168,7 @@ class PipelineCheckpoint:
 
     @property
     def messages(self) -> str:
-        """Where messages to the query are put."""
+        """The folder from which the query reads messages."""
         return f"{self.path}/letters"
 
     @property
@@ -176,7 +176,7 @@ class PipelineCheckpoint:
         return f"{self.path}/nodes"
 
     def prepare(self) -> None:
-        """Have everything there before the query starts, or restarts."""
+        """Create whatever has to be there before the query starts or restarts."""
         now = nodes_of(self.layers, self.shards)
         before = None
         # A start that broke off may have left messages, all or some: no query has read them.
@@ -196,7 +196,7 @@ class PipelineCheckpoint:
     def send(
         self, mails: Sequence[Mail], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
     ) -> None:
-        """Put batches into the folder: those of tables, and mail in its order."""
+        """Write batches for the query: those of DataFrames, and mail in its order."""
         sent = self.layers.sent
         blobs = [(blob,) for place, mail in enumerate(mails) for blob in sent(mail, place)]
         message = self.spark.createDataFrame(blobs, MESSAGE).coalesce(1)
@@ -204,7 +204,7 @@ class PipelineCheckpoint:
         together.write.mode(mode).parquet(self.messages)
 
     def _read(self, path: str) -> list[str] | None:
-        """The lines of a text; None if there is none."""
+        """The lines of a file; None if there is none."""
         from pyspark.errors import AnalysisException
 
         try:

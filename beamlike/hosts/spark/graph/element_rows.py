@@ -1,4 +1,4 @@
-"""Elements as rows of a schema, column by column. What a column would change is refused."""
+"""Elements as rows of a schema, column by column. A value that a column would change is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -37,9 +37,9 @@ class _Unfit(Exception):
 
 @attrs.frozen
 class ElementColumns:
-    """What makes a table of elements.
+    """Makes a table of elements.
 
-    A column of times takes ``datetime`` and Beam's ``Timestamp``, one of lengths of time
+    A column of times takes ``datetime`` and Beam's ``Timestamp``, a column of durations
     ``timedelta`` and Beam's ``Duration``. A number is refused there, because it may count seconds
     or milliseconds.
     """
@@ -50,7 +50,7 @@ class ElementColumns:
 
     @classmethod
     def of(cls, ddl: Any, owner: str) -> Self:
-        """The columns of a schema in words, as DDL."""
+        """The columns of a schema that is written as DDL."""
         return cls.typed(_read_schema(ddl, owner), owner)
 
     @classmethod
@@ -171,7 +171,7 @@ def _read_schema(ddl: Any, owner: str) -> T.StructType:
 
 
 def _fitting(dtype: T.DataType, classes: set[type]) -> Callable[[Any], Any] | None:
-    """What makes values of these types fit a column; None if they go in as they are."""
+    """The function that makes values of these classes fit a column; None if they need none."""
     if classes <= _AS_THEY_ARE.get(type(dtype), _NONE):
         return None
     return lambda value: _fit(value, dtype)
@@ -189,7 +189,7 @@ _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
 
 
 def _fit(value: Any, dtype: T.DataType) -> Any:
-    """A value as it goes into a column."""
+    """A value in the form that a column takes."""
     if value is None:
         return None
     match dtype:
@@ -223,7 +223,7 @@ def _fit(value: Any, dtype: T.DataType) -> Any:
 
 
 def _opened(value: Any) -> Any:
-    """What has named parts as a mapping of them; anything else as it is."""
+    """A value with named parts as a mapping of them; any other value as it is."""
     cls = type(value)
     if cls is tuple or cls is dict:
         return value  # most are
@@ -279,6 +279,6 @@ def _is_float(value: Any) -> bool:
 
 
 def _is_of(value: Any, ours: type, numpys: str) -> bool:
-    """Whether it is one of Python's or of NumPy's, by the start of their names."""
+    """Whether a value is of a class of Python, or of a class of NumPy whose name begins so."""
     cls = type(value)
     return isinstance(value, ours) or f"{cls.__module__}.{cls.__name__}".startswith(numpys)

@@ -1,6 +1,6 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames.
 
-Side inputs that come to an end Spark computes before the query that looks there.
+Spark computes side inputs that come to an end before the query that looks into them.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ class Frame:
     part: str | None = None
 
     def entry(self, layers: Layers, node: int) -> Entry:
-        """Its rows on their way into a pipeline, from this node."""
+        """Its rows as an entry of a pipeline, from the source with this number."""
         rows = self.rows
         for name in (AT, AHEAD):
             if name in rows.columns:
@@ -94,12 +94,12 @@ class Frame:
 
 
 def is_stream(layers: Layers) -> bool:
-    """Whether a source has no end of its own."""
+    """Whether any source of a pipeline is a stream."""
     return any(map(streams, layers.sources))
 
 
 def streams(source: ReadNode) -> bool:
-    """Whether a source has no end of its own."""
+    """Whether a source is a DataFrame that is a stream."""
     return isinstance(source.origin, Frame) and source.origin.rows.isStreaming
 
 
@@ -114,7 +114,7 @@ def stream_messages(
     extra_batches: "DataFrame | None" = None,
     names: Callable[[Node], str] | None = None,
 ) -> "DataFrame":
-    """What leaves a pipeline over streams. Other sources enter it by ``extra_batches``.
+    """The output of a pipeline over streams. Other sources enter it by ``extra_batches``.
 
     Args:
         shows: See `output_stage`, and so for ``reports``.
@@ -158,7 +158,7 @@ def _waits_for_trigger(layers: Layers) -> bool:
 
 
 def _silences_ms(layers: Layers) -> list[int]:
-    """After how much processing time each source that can be idle is so (ms)."""
+    """After how long without rows each source that can be idle is idle (ms)."""
     return [
         clock.resolution.to_ms(clock.idle_after)
         for clock in layers.clocks.values()
@@ -169,7 +169,7 @@ def _silences_ms(layers: Layers) -> list[int]:
 def bounded_messages(
     spark: "SparkSession", layers: Layers, shards: int, shows: Shows, *, reports: bool = True
 ) -> "DataFrame":
-    """What leaves a pipeline over data that ends: everything happens in one step."""
+    """The output of a pipeline over data that ends: everything happens in one step."""
     unbounded = [
         node.label
         for node in layers.sources
@@ -194,8 +194,9 @@ def with_known_side_inputs(
     """Compute the side inputs that can be known before a query runs, in a job of their own.
 
     Returns:
-        The graph in which these side inputs are known, what stands there for each node, and what
-        the job left, with its layers; the same graph and nothing, if there are none.
+        The graph in which these side inputs are known; for each node of the old graph its node in
+        this one; and the mail that the job left, with its layers. If there are no such side inputs,
+        the same graph and no mail.
     """
     read = {edge.node for node in layers.nodes for edge in node.sources}
     ends = [node for node in layers.nodes if node not in read]
@@ -223,7 +224,7 @@ def with_known_side_inputs(
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
-    """What the sources that come to an end send: mail, and DataFrames of batches."""
+    """The batches of the sources that come to an end, as mail and as DataFrames."""
     mails, frames = _ending(layers)
     entries = [frame.entry(layers, number) for number, frame in frames]
     sent = [(entry.rows, entry.take) for entry in entries]
@@ -260,7 +261,8 @@ def frame_of(
     Args:
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
-        wake_every_ms: How often a query that waits on processing time gets one without data.
+        wake_every_ms: How often a query that waits on processing time gets a micro-batch without
+            data (ms).
     """
     layers, owner = Layers.of([], [edge]), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
@@ -290,10 +292,10 @@ def frame_of(
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
-"""How many DataFrames are based on a node."""
+"""How many DataFrames were made of a node."""
 
 
 def _name_of(node: Node) -> str:
-    """A name for what a node counts: another one in each DataFrame, since two may be united."""
+    """A name for the counts of a node: a new one in each DataFrame, since two may be united."""
     _asked[node] = number = _asked.get(node, 0) + 1
     return node.label if number == 1 else f"{node.label} {number}"

@@ -1,8 +1,8 @@
 """Scripts that end, played as one batch job.
 
 A streaming query takes seconds to start, and about a second for each micro-batch. Scripts that end
-by themselves need none: each task takes all steps of its part, one after the other, with its state
-in memory. A step does what a micro-batch would do, and so the same comes out.
+by themselves need no such query: each task takes its part through all steps, with its state in
+memory. A step does what a micro-batch would do, so the output is the same.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ _STEPPED: Final = f"{_STEP}, {MESSAGE}"
 
 
 def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail]) -> Iterator[Mail]:
-    """What leaves a pipeline in each step, from what enters it."""
+    """The output of a pipeline in each step, from its input in each step."""
     layers = spread.layers
     sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
@@ -52,7 +52,7 @@ def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail])
 
 
 def _to_shards(spread: Spread, layer: int) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that takes what comes out of a layer to the next one."""
+    """The function for ``mapInArrow`` that takes the output of a layer to the next one."""
     fused = fused_stage(spread, layer)
     if not has_fanout(spread.layers, layer):
         return fused
@@ -62,7 +62,7 @@ def _to_shards(spread: Spread, layer: int) -> Callable[[Batches], Batches]:
 
 
 def _blobs(tables: Batches) -> dict[int, list[bytes]]:
-    """The blobs of each step, in the order of the steps."""
+    """The batches of each step, in the order of the steps."""
     of_step: dict[int, list[bytes]] = defaultdict(list)
     for table in tables:
         steps, blobs = (table.column(name).to_pylist() for name in ("step", "blob"))
@@ -72,7 +72,7 @@ def _blobs(tables: Batches) -> dict[int, list[bytes]]:
 
 
 def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """A function for ``mapInArrow`` that takes one step, for all steps one after the other."""
+    """Makes of a function for ``mapInArrow`` that takes one step one that takes all steps."""
 
     def walk(batches: Batches) -> Batches:
         for step, blobs in _blobs(batches).items():

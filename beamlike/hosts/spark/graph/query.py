@@ -99,7 +99,7 @@ def stepped_through(
 
 
 def _sent(entries: Sequence[Entry], spread: Spread, layer: int) -> "DataFrame":
-    """What goes to the shards of a layer, combined further where a fanout spreads it."""
+    """The batches for the shards of a layer; those of a fanout are combined further."""
     walk = partial(fused_stage, spread, layer)
     if not has_fanout(spread.layers, layer):
         return _mapped_entries(entries, walk, SENT)
@@ -123,7 +123,7 @@ class Scripted:
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
         kept: The outputs that come to the driver; None: all.
-        notes: Whether it is noted what happens inside of groupings. By default if all is kept.
+        notes: Whether the inside of groupings is recorded. By default if all outputs are kept.
     """
 
     ends: Sequence[Node]
@@ -153,10 +153,10 @@ def run_pipelines_on_spark(
 ) -> list[PipelineRun]:
     """Play pipelines side by side on one real streaming query, a step in each micro-batch.
 
-    If all of them come to an end by themselves, on one batch job.
+    If all of them come to an end by themselves, they run as one batch job.
 
-    What comes out is that of `beamlike.hosts.in_process.run_pipeline`, and so is what is
-    known of the inside of groupings: the workers note it.
+    The outputs are those of `beamlike.hosts.in_process.run_pipeline`, and so is the record of the
+    inside of groupings, which the workers write.
 
     Raises:
         TransformError: A function of the user's raised.
@@ -203,7 +203,7 @@ def replay_on_spark(
 
 
 class Answers:
-    """What came out of each of some pipelines, from the mail that leaves their query."""
+    """The outputs of several pipelines, from the mail that leaves their common query."""
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
@@ -225,7 +225,7 @@ class Answers:
                     self._inside[number] = record.inside[node] = inside
 
     def add(self, answer: Mail) -> None:
-        """What one step brought out."""
+        """Add the output of one step."""
         layers, step = self._layers, self._steps
         report = answer.at_the_end(layers.wire)
         for edge_number, parcel in answer.bundles.items():
@@ -242,13 +242,13 @@ class Answers:
         self._steps += 1
 
     def runs(self) -> list[PipelineRun]:
-        """What came out of each, in their order."""
+        """The run of each pipeline, in their order."""
         return [record.run(nodes, kept) for record, nodes, kept in self._graphs]
 
 
 @contextmanager
 def _playing(spark: "SparkSession", spread: Spread) -> Iterator[Callable[[Mail], Mail]]:
-    """A query that runs in the block: mail in, and what comes of it out."""
+    """A query that runs during the block. The function takes mail in, and returns the output."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()

@@ -41,11 +41,11 @@ Values = tuple[Any, ...]
 
 @attrs.frozen
 class Reader:
-    """Makes elements of the rows of a source.
+    """Reads the rows of a source as elements.
 
     Args:
         timestamp: The column of event time; None: the rows have none.
-        streaming: Whether the rows say how far event time has come.
+        streaming: Whether the rows move the watermark of the source.
         part: The column that names the part of the source that a row is of; None: it has none.
     """
 
@@ -58,7 +58,7 @@ class Reader:
     part: str | None = None
 
     def __call__(self, batches: Batches) -> Mail:
-        """All rows of a task."""
+        """The rows of a task as mail."""
         tune_worker_process()
         prepare_logs()
         mail = Mail()
@@ -96,7 +96,7 @@ class Reader:
         mail.report.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
 
     def _elements(self, rows: "RowColumns") -> tuple[Column | list[Any], dict[int, Drop]]:
-        """The elements that rows are, and by its place what is lost of a row that is none."""
+        """The elements of rows; and the drops of rows that cannot be decoded, by their places."""
         if self.encoded is None or self.coder is None:
             return rows, {}
         values, lost = [], {}
@@ -109,7 +109,7 @@ class Reader:
         return values, lost
 
     def _reached(self, rows: "RowColumns", times: Any) -> Iterable[InputUpdate]:
-        """How far event time has come, of each part of the source that delivered rows."""
+        """How far event time has come in each part of the source that delivered rows."""
         clock = self._clock()
         parts = None
         if self.part is not None:
@@ -127,7 +127,7 @@ class Reader:
         return clock
 
     def _delivered(self, rows: "RowColumns", times: Any) -> Delivered:
-        """What the event times of rows say."""
+        """The event times that rows deliver."""
         last = int(np.argmax(times))
         row_text = f"{short_repr(rows.named(last))} at {show_instant(int(times[last]))}"
         instants = pa.chunked_array([pa.array(times, pa.int64())])
@@ -148,7 +148,7 @@ def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
 
 
 class RowColumns:
-    """Rows of a batch, which are made when they are needed."""
+    """The rows of a batch. Their objects are made when they are needed."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -161,10 +161,10 @@ class RowColumns:
         return [*map(row_maker(tuple(names)), zip(*columns, strict=True))]
 
     def picked(self, name: str | int) -> ArrowColumn | None:
-        """What ``row.name``, ``row["name"]`` or ``row[0]`` is of each row.
+        """The column that ``row.name``, ``row["name"]`` or ``row[0]`` reads.
 
-        None if Python has to say: a row has attributes of its own, a name may be that of several
-        columns, or of none.
+        None if that is not certain: rows have attributes of their own, and a name may be that of
+        several columns or of none.
         """
         names = self.batch.schema.names
         is_plain = names.count(name) == 1 and not hasattr(Row, str(name))
@@ -178,10 +178,10 @@ class RowColumns:
 
 @lru_cache(maxsize=64)
 def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
-    """What makes rows with columns of these names of their values.
+    """A function that makes rows with these columns of their values.
 
-    As ``Row(*names)`` does, and several times as fast: they share a class of their own, which
-    finds a column by its place. Pickled, they are rows like any other; see also
+    It does what ``Row(*names)`` does, several times as fast: these rows share a class that finds a
+    column by its place. Pickled, they are rows like any other; see also
     `beamlike.runtime.graph.wire.Listed`.
     """
     # Properties of named tuples find a column in a quarter of the time that `Row` takes. Their

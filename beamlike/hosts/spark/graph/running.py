@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _LOOKS_EVERY: Final = 0.1
-"""How often it is looked whether a micro-batch has ended (s)."""
+"""The time between two looks whether a micro-batch has ended (s)."""
 
 Write = Callable[["DataFrame", int], Any]
 """Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
@@ -59,7 +59,7 @@ class Sink:
 
 @attrs.define
 class RunReport(RunRecord):
-    """What micro-batches reported besides their rows."""
+    """Everything that micro-batches reported besides rows."""
 
     ended: set[tuple[int, int]] = attrs.field(factory=set)
     """The shards of nodes whose output watermark is at the end of time."""
@@ -96,7 +96,7 @@ class PipelineQuery:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can come out any more: streams have ended, and all that keeps state."""
+        """Whether no more output can come: all streams and all nodes with state have ended."""
         clocks = self.layers.clocks.items()
         waited_for = {(source, 0) for source, clock in clocks if isinstance(clock, SourceClock)}
         shards = range(self._checkpoint.shards)
@@ -106,16 +106,16 @@ class PipelineQuery:
         return waited_for <= self.report.ended
 
     def end_sources(self) -> None:
-        """Say that nothing comes from streams any more: what does is late."""
+        """Declare the end of all streams: whatever arrives from now on is late."""
         end = self.layers.resolution.end_of_time
         self._checkpoint.send(
             [Mail(reached=[ShardWatermark(source, 0, end) for source in self.layers.clocks])]
         )
 
     def drain(self) -> None:
-        """Let every window come to its end with what has arrived, and stop.
+        """End every window with the elements that have arrived, and stop the query.
 
-        What arrives from now on is late.
+        Elements that arrive from now on are late.
         """
         # A micro-batch may hold the end without what came before it: where a source is read a few
         # files at a time, or was looked at before the file came that this one was written after.
@@ -125,11 +125,11 @@ class PipelineQuery:
         self.query.stop()
 
     def take_all(self) -> None:
-        """Wait until all that is there has been taken.
+        """Wait until all rows that are there now have been read.
 
-        ``processAllAvailable`` waits for a query to be idle. One that is woken more often than its
-        micro-batches take never is: of that one a micro-batch is waited for that begins from now on
-        and has nothing but the call to wake up.
+        ``processAllAvailable`` waits for a query to be idle. A query that is woken more often than
+        its micro-batches take is never idle: this waits for a micro-batch of it that begins from
+        now on and reads only the row that woke it.
         """
         asked_ms = wall_clock_ms()
         while self._is_woken and self.query.isActive:
@@ -238,7 +238,7 @@ def _shows(layers: Layers, sinks: Sequence[Sink]) -> Shows:
 def _write(
     left: "DataFrame", number: int, layers: Layers, sinks: Sequence[Sink], run_report: RunReport
 ) -> None:
-    """Give each sink its rows. They are made once, for all of them."""
+    """Give each sink its rows. The output is computed once for all sinks."""
     kept = left.persist()
     try:
         blobs = kept.where("blob is not null").select("blob").collect()

@@ -1,4 +1,4 @@
-"""Scripts as mail: what each step sends into the query of some pipelines."""
+"""Scripts as mail: what each step sends into the query of several pipelines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -12,16 +12,16 @@ from beamlike.runtime.graph.source_steps import steps_of
 
 
 def mails_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mail]:
-    """What the scripts of some sources send into the query, step by step.
+    """The mail that scripts send into a query, step by step.
 
     Args:
-        layers: Of all pipelines together.
-        pipelines: The sources of each. They are independent: step n of all of them is sent at once.
-            Nothing happens to one whose script is over.
+        layers: The graph of all pipelines together.
+        pipelines: The sources of each pipeline. Step n of all pipelines is sent at once. A pipeline
+            whose script is over gets nothing more.
 
     Raises:
         UnsupportedError: A source has no script.
-        PipelineError: An element of theirs does not come back from its coder.
+        PipelineError: A coder does not bring an element back as it was.
     """
     for mails in zip_longest(*(_mails(layers, sources) for sources in pipelines)):
         together = Mail()

@@ -21,7 +21,7 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE, tallies_array
 MESSAGE: Final = "blob binary"
 """What comes to a layer: batches of `beamlike.runtime.envelope`."""
 SENT: Final = f"shard int, {MESSAGE}"
-"""What goes to the shards of a layer."""
+"""The Spark schema of batches for the shards of a layer."""
 SPREAD: Final = f"{SENT}, way int"
 """`SENT`, and combined elements without a shard, by the tasks that combine them further."""
 Shows = Sequence[tuple[int, Shown]]
@@ -29,7 +29,7 @@ Shows = Sequence[tuple[int, Shown]]
 
 
 Take = Callable[[Batches], Mail]
-"""Makes mail of what comes to a task."""
+"""Makes mail of the rows that a task gets."""
 
 
 def mail_in(batches: Batches) -> Mail:
@@ -39,7 +39,7 @@ def mail_in(batches: Batches) -> Mail:
 
 
 def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that makes batches of what comes."""
+    """The function for ``mapInArrow`` that makes batches of the rows that it gets."""
 
     def send(batches: Batches) -> Batches:
         with paused_gc():
@@ -52,7 +52,7 @@ def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
 def fused_stage(
     spread: Spread, layer: int, take: Take | None = None
 ) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
+    """The function for ``mapInArrow`` that takes the output of a layer to the next one.
 
     Output: `SENT`, or `SPREAD` where some grouping of the next layer has a fanout.
     """
@@ -82,9 +82,9 @@ def has_fanout(layers: Layers, layer: int) -> bool:
 
 
 def fanout_stage(spread: Spread) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that combines further what is spread by a fanout.
+    """The function for ``mapInArrow`` that combines further the elements that a fanout spreads.
 
-    Input: `SPREAD`. What is on its way to a shard passes by. Output: `SENT`.
+    Input: `SPREAD`. Batches for a shard only pass through. Output: `SENT`.
     """
     ids = spread.ids
 
@@ -130,7 +130,7 @@ def output_stage(
     reports: bool = True,
     tallied: bool = False,
 ) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` after the last layer, with what is wanted.
+    """The function for ``mapInArrow`` after the last layer.
 
     Output: `left_schema`. In each row all but one of the columns are null, or all but two: a list
     of rows of an edge; a batch with something else; what nodes count.
