@@ -17,7 +17,7 @@ class Observed:
     """A node whose tallies Spark reports.
 
     Args:
-        keeps_windows: Whether it keeps any. A source does not.
+        keeps_windows: Whether it keeps windows. A source does not.
     """
 
     number: int
@@ -28,9 +28,9 @@ class Observed:
 def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
     """Rows whose tallies Spark reports in its progress: a metric for each node.
 
-    Panes are counted by timing and drops by reason; those of groupings before count where they
-    happened. ``elements`` counts the rows that were given to the grouping, those that it dropped
-    among them, and ``merges`` the live windows that became part of another.
+    Panes are counted by timing and drops by reason, at the node where they happened. ``elements``
+    counts the rows that a grouping got, dropped ones too, and ``merges`` the live windows that
+    became part of another.
 
     The others are not counts, and a source has none of them. ``windows_open`` are the windows that
     the shards keep, ``watermark`` is the least of their input watermarks (ms), ``deadline`` the
@@ -48,20 +48,21 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
 
 
 def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
-    """Rows of one grouping, whose tallies lie in columns: see `observing`, and `TALLY_TYPE`."""
+    """As `observing`, for the rows of one grouping with a tally in columns, see `TALLY_TYPE`."""
     columns = [F.col(name) for name in (*METRICS, *EXAMPLES)]
     return rows.observe(name, *_metrics(columns, keeps_windows=True))
 
 
 def _of_map(node: Observed) -> list["Column"]:
-    """The tally of a node, as `_metrics` takes it."""
+    """The tally of a node, in the form that `_metrics` takes."""
     tally = F.try_element_at(F.col(TALLIES), F.lit(node.number))
     numbers = (F.get(tally.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
     return [*numbers, tally.getField("example"), tally.getField("jump")]
 
 
 def _metrics(tally: Sequence["Column"], *, keeps_windows: bool) -> Iterator["Column"]:
-    """What is made of all rows' tallies, whose columns come in the order of `TALLY_TYPE`."""
+    """The aggregates over the tallies of all rows, whose columns are in the order of
+    `TALLY_TYPE`."""
     for index, name in enumerate(METRICS if keeps_windows else METRICS[: len(COUNTED) + 1]):
         if index - len(COUNTED) >= SUMS:
             yield F.min(tally[index]).alias(name)

@@ -18,17 +18,18 @@ from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, S
 from beamlike.runtime.work import END_OF_TIME, HostReport, Work, known_watermark
 
 _LOGGED: Final = set[Hashable]()
-"""Which failures this worker has logged: each once, however many tasks it does."""
+"""The failures that this worker has logged: each is logged once for all of its tasks."""
 
 
 class SparkStore(Store):
     """A shard's blobs in Spark's state of the current group, by number; -1 is the index.
 
-    One state for both: each costs every task some milliseconds before it has done anything.
+    Blobs and index share one state: each state costs every task some milliseconds at its start.
 
     Args:
         blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
-        place: What comes before the number, where one state has the blobs of several stages.
+        place: What comes before the number in a key of the state, where that has the blobs of
+            several stages.
     """
 
     def __init__(self, blobs: Any, *place: int, state_cache: StateCache = NO_STATE_CACHE) -> None:
@@ -46,7 +47,7 @@ class SparkStore(Store):
 
 
 class TextStore(SparkStore):
-    """A text in Spark's state of the current group: there is an index and nothing else."""
+    """A store with an index and nothing else: a text in Spark's state of the current group."""
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.get()
@@ -58,7 +59,7 @@ class TextStore(SparkStore):
 
 
 class GroupProcessor:
-    """Has each group of Spark do its work once in a micro-batch, with rows or without.
+    """Steps each group of Spark once in a micro-batch, with rows or without.
 
     Args:
         copies: Whether the workers of an executor may share copies of state.
@@ -71,7 +72,7 @@ class GroupProcessor:
         self._row = Row(*work.columns)
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        """Get ready for the groups of a task; ``state`` is what the function for it has opened."""
+        """Get ready for the groups of a task; ``state`` is their state, opened."""
         prepare_logs()
         self._handle, self._state = handle, state
         self._state_cache, self._output = worker_state_cache(self._copies), OutputBlobs()
@@ -82,11 +83,11 @@ class GroupProcessor:
         return self._store(self._state, *place, state_cache=self._state_cache)
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
-        """A group has rows: see `StatefulProcessor.handleInputRows`."""
+        """Step a group that has rows, see `StatefulProcessor.handleInputRows`."""
         yield from self._step(key[0], [bytes(row.blob) for row in rows], times)
 
     def timer(self, key: Any, times: Any) -> Iterator[Row]:
-        """A timer of a group has expired: see `StatefulProcessor.handleExpiredTimer`."""
+        """Step a group whose timer has expired, see `StatefulProcessor.handleExpiredTimer`."""
         # Rows come first. A group that had some has seen this watermark, and waits for the next.
         # Spark makes a new processor once for each task: no group is taken for one of the
         # micro-batch before.
@@ -105,7 +106,7 @@ class GroupProcessor:
         return self._output.of(value) if isinstance(value, pa.Table) else value
 
     def _updates(self, times: Any) -> list[HostWatermark]:
-        """What Spark says of the watermark; it calls the group when it will say more."""
+        """Spark's watermark; and set a timer, so that Spark calls the group when it moves."""
         if self._work.host_says == "never":
             return []
         watermark = times.getCurrentWatermarkInMs()
@@ -124,17 +125,17 @@ class GroupProcessor:
         return []
 
     def close(self) -> None:
-        """All groups have had their turn."""
+        """Called after the last group of a task."""
         self._work.close()
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.
         pa.default_memory_pool().release_unused()
 
 
 def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table]:
-    """The function for ``applyInArrow`` that has a group do its work once, over data that ends.
+    """The function for ``applyInArrow`` that steps a group once, over data that ends.
 
     Args:
-        columns: Which of its columns come out.
+        columns: Which columns of the work's output come out.
     """
     kinds = {"shard": pa.int32(), "blob": pa.binary()}
 

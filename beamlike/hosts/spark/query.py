@@ -35,14 +35,14 @@ PACKED: Final = "shard int, blob binary"
 """The Spark schema of packed rows."""
 
 STEPPED: Final = f"blob binary, {TALLY_TYPE}"
-"""The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
-what it has counted."""
+"""The Spark schema of a shard's output: batches of rows, and in one more row of each step its
+tally."""
 
 
 def packer(
     plan: Plan, input_index: int = 0, assign: WindowFn | None = None
 ) -> Callable[[Batches], Batches]:
-    """The function that turns rows of one input into blobs, see `beamlike.runtime.packing.packed`.
+    """The function that makes batches of one input's rows, see `beamlike.runtime.packing.packed`.
 
     Input columns: see `beamlike.hosts.spark.bind.packer_columns`.
     """
@@ -55,7 +55,7 @@ def packer(
 
 
 def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function that turns ticks of a clock into blobs for all shards."""
+    """The function that makes of a source of ticks an empty batch for each shard."""
 
     def pack(batches: Batches) -> Batches:
         tune_worker_process()
@@ -82,14 +82,14 @@ def streaming(
     clock: int | None = None,
     wakes: DataFrame | None = None,
 ) -> DataFrame:
-    """The output of a streaming grouping, hidden column and all.
+    """The output of a streaming grouping, with the hidden column.
 
     Args:
-        inputs: What goes in.
+        inputs: The inputs.
         wake_every_ms: How often a plan that waits on processing time gets a micro-batch while no
             data arrives (ms).
         clock: Processing time (ms) until shards are sent another; None: that of each micro-batch.
-        wakes: Packed rows that wake shards in place of that.
+        wakes: Packed rows that wake shards, in place of a source of ticks.
     """
     sent = _pack(inputs, plan)
     if wakes is not None:

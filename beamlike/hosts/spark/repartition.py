@@ -1,9 +1,9 @@
 """The saved state of a stopped query, spread over another number of Spark's partitions.
 
-Shards stay as they are, and so do panes: a partition holds the state of some shards, and one task
-works on it. Spark writes a micro-batch into the checkpoint that reads nothing and goes to no sink.
-Its file sink wants a note of each micro-batch all the same, and Spark reads no folder that lacks
-one: here it is written.
+Shards and panes stay as they are: a partition holds the state of some shards, and one task works
+on it. Spark writes a micro-batch into the checkpoint that reads nothing and goes to no sink. But
+Spark's file sink needs a note of every micro-batch, and Spark reads no folder where one is missing.
+So the note is written here.
 
 Source: Spark's ``OfflineStateRepartitionRunner``, ``CompactibleFileStreamLog``.
 """
@@ -26,7 +26,7 @@ _COMPACT: Final = ".compact"
 
 
 def repartition(spark: "SparkSession", path: str, partitions: int, output: str | None) -> int:
-    """See `beamlike.repartition`; the number of the micro-batch that Spark has written."""
+    """See `beamlike.repartition`. Returns the number of the micro-batch that Spark has written."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -61,7 +61,7 @@ def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
 
 
 def _reason(error: Exception) -> str:
-    """What Spark says, without the places in its code; it begins with the name of the error."""
+    """Spark's message without its stack trace; it begins with the name of the error."""
     text, _, _ = str(error).partition("\n\tat ")
     named = re.search(r"\[[A-Z_.]+\].*", text, re.DOTALL)
     return " ".join((named[0] if named else text).split())
@@ -80,7 +80,8 @@ def _log_of(output: str, last: int) -> Path:
 
 
 def _note(log: Path, number: int, interval: int) -> None:
-    """Note that a micro-batch has written nothing. Every so often a note repeats all before it."""
+    """Note that a micro-batch has written nothing. Every ``interval``-th note repeats all
+    others."""
     if (number + 1) % interval:
         (log / str(number)).write_text("v1", encoding="utf-8")
         return

@@ -1,7 +1,8 @@
-"""What a query over streams needs of a session that its user has set up: all of it, at once.
+"""Checks that a session which a user has set up can run queries over streams.
 
-Nothing that is needed has to be set before a session starts, so that it can be had where a platform
-has started it. What is set then and stands in the way is named with what to do about it.
+All problems are reported at once. Every setting that is needed can be made after a session has
+started, because a platform may have started it. A setting from its start that prevents queries is
+named with what to do about it.
 """
 
 import os
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _SEVERAL_GROUPINGS: Final = "spark.sql.streaming.statefulOperator.allowMultiple"
 _FEW: Final = 16
-"""Partitions of a machine or two: what idle ones take is not worth a word."""
+"""Up to so many partitions, as on a machine or two, idle ones cost too little for a warning."""
 _PATH: Final = "PYTHONPATH"
 
 FILE_MANAGER: Final = "spark.sql.streaming.checkpointFileManagerClass"
@@ -33,7 +34,7 @@ _REPLACES: Final = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager"
 )
 _KEPT_BY: Final = ("file", "hdfs")
-"""File systems whose ``rename`` leaves a file that has the name already as it is."""
+"""File systems where ``rename`` does not replace a file that has the name already."""
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
@@ -69,15 +70,15 @@ def check_session(spark: "SparkSession", location: str = "") -> None:
 
 
 def file_manager_problem(spark: "SparkSession", location: str = "") -> str | None:
-    """How the checkpoints of a session keep the files of an attempt that was lost.
+    """The problem of checkpoints that keep files of a lost attempt; None if there is none.
 
     A micro-batch that runs again, after a restart or for a second action of ``foreachBatch``, saves
-    its state once more. With ``FileSystemBasedCheckpointFileManager`` the first content stays on a
-    local disk, and on HDFS, without an error, while the query goes on with the second.
+    its state again. With ``FileSystemBasedCheckpointFileManager`` on a local disk or HDFS the file
+    keeps its first content, without an error, while the query goes on with the second.
 
     Args:
-        location: Where the checkpoint lies; empty: it is not known yet, and the session's default
-            counts, or else its default file system.
+        location: The path of the checkpoint; empty: it is not known yet, and the session's default
+            path counts, or its default file system.
     """
     # Settings of a query go before those that Hadoop is started with.
     of_query = spark.conf.get(FILE_MANAGER, "") or ""
@@ -106,7 +107,7 @@ def file_manager_problem(spark: "SparkSession", location: str = "") -> str | Non
 
 
 def _version_problem(spark: "SparkSession") -> str | None:
-    """Over Spark Connect the server may be older than the client."""
+    """The problem of a Spark Connect server that is older than its client; None if it is not."""
     if tuple(int(part) for part in spark.version.split(".")[:2]) >= (4, 1):
         return None
     return (
@@ -116,7 +117,8 @@ def _version_problem(spark: "SparkSession") -> str | None:
 
 
 def _chain_problem(spark: "SparkSession") -> str | None:
-    """Without several stateful operators in a query there is no grouping after another one."""
+    """The problem of a session that allows only one stateful operator in a query, so that no
+    grouping can follow another; None if it allows several."""
     if (spark.conf.get(_SEVERAL_GROUPINGS, "true") or "").lower() != "false":
         return None
     return (
@@ -126,7 +128,8 @@ def _chain_problem(spark: "SparkSession") -> str | None:
 
 
 def _python_problem(spark: "SparkSession") -> str | None:
-    """Spark starts the Python of its workers on the driver, too, to plan a stateful query."""
+    """The problem of a missing worker Python on the driver, where Spark starts it to plan a
+    stateful query; None if it is there."""
     context = _context_of(spark)
     if context is None:
         return None  # on the server: what fails there says so
@@ -153,12 +156,12 @@ def _python_problem(spark: "SparkSession") -> str | None:
 
 
 def ship_modules(spark: "SparkSession") -> None:
-    """Let the process that plans a stateful query find what ``--py-files`` has brought.
+    """Let the processes that plan a stateful query import the files of ``--py-files``.
 
-    Spark gives such files to its workers and to the driver's own Python. The processes that it
-    starts on the driver for a stateful operator and for a source in Python do not get them: without
-    this they end with ``No module named 'beamlike'``. A function takes its variables along when
-    it is made.
+    Spark gives these files to its workers and to the driver's own Python, but not to the processes
+    that it starts on the driver for a stateful operator and for a source in Python: without this
+    they end with ``No module named 'beamlike'``. A function takes the variables of the time at
+    which it was made.
     """
     context = _context_of(spark)
     if context is None:
@@ -174,15 +177,15 @@ def ship_modules(spark: "SparkSession") -> None:
 
 
 def _context_of(spark: "SparkSession") -> Any:
-    """The context of a session that runs in this process; None: Spark Connect."""
+    """The Spark context of a session; None with Spark Connect."""
     return getattr(spark, "_sc", None)
 
 
 def notice_partitions(spark: "SparkSession", shards: int) -> None:
-    """Warn of a session that gives a micro-batch many tasks without any work.
+    """Warn of a session that gives a micro-batch many tasks without work.
 
     Args:
-        shards: Of the grouping. At most as many tasks have work.
+        shards: The shards of the grouping: at most so many tasks have work.
     """
     partitions = int(spark.conf.get(PARTITIONS, "200") or 200)
     if partitions <= max(_FEW, 2 * shards):

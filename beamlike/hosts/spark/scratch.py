@@ -1,7 +1,7 @@
 """Folders of queries that leave nothing behind.
 
-Spark keeps writing for a while after a query has stopped: up to a minute later it saves a
-snapshot of the query's state, and makes anew whatever folder is gone.
+Spark goes on writing after a query has stopped: up to a minute later it saves a snapshot of the
+query's state, and creates its folder again if that was deleted.
 """
 
 import tempfile
@@ -19,7 +19,7 @@ _NEVER: Final = 2**31 - 1
 
 
 def scratch_folder(use: str) -> Path:
-    """A new folder, which goes when this process ends, with all that was written there late."""
+    """A new folder that is deleted when this process ends, with everything written until then."""
     return Path(tempfile.mkdtemp(dir=_all_of(use).name))
 
 

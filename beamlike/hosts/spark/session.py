@@ -18,34 +18,33 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 """With 2 each attempt of a micro-batch saves state under names of its own, and the note that the
-micro-batch has ended names those that count. With 1, Spark's default, attempts share names: a
-snapshot of one that was lost may stay among the changes of the one that counts. Spark keeps the
+micro-batch has ended names the files that count. With 1, Spark's default, attempts share names: a
+snapshot of a lost attempt may end up under the changes of the attempt that counts. Spark keeps the
 format with which a checkpoint began."""
 ALL_NEW = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
-"""Whether Spark refuses a checkpoint without offsets in which there is any file. A kill in the very
-first write of offsets leaves one: ``offsets/.0.<uuid>.tmp``."""
+"""Whether Spark refuses a checkpoint that has files and no offsets. A kill during the very first
+write of offsets leaves such a file: ``offsets/.0.<uuid>.tmp``."""
 LOCAL_FILES = "spark.hadoop.fs.AbstractFileSystem.file.impl"
-"""How checkpoints use the files of this machine. Hadoop's default keeps a file of checksums beside
-each file, and both are renamed, for which it starts eight processes, ``readlink``: 40 in a
-micro-batch of one grouping, a third of what that takes of a core. Without checksums it is half.
-What a disk gets wrong is found all the same: in state by the checksums of Spark's changelog and of
-RocksDB."""
+"""How checkpoints use the local file system. Hadoop's default keeps a file of checksums beside each
+file, and renames both, for which it starts eight processes, ``readlink``: 40 in a micro-batch of
+one grouping, a third of the CPU time of that. Without checksums there are half as many. Errors of a
+disk are found anyway: in state by the checksums of Spark's changelog and of RocksDB."""
 WITHOUT_CHECKSUMS = "org.apache.hadoop.fs.local.RawLocalFs"
 SHORT_LIVED = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
-"""The second compiler of Java takes a third of the time of a short run and pays off later, and to
-verify the classes that Spark loads a tenth."""
+"""Options of Java for short runs: without its second compiler, which takes a third of their time
+and pays off only later, and without verifying the classes that Spark loads, which takes a tenth."""
 _COMPILES_NOTHING: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Spark interprets its plans. To compile them takes seconds in the first micro-batch."""
+"""Settings with which Spark interprets its plans: compiling them takes seconds at first."""
 _PACKAGES = "spark.jars.packages"
 _JAVA_OF_DRIVER = "spark.driver.extraJavaOptions"
 _AFTER_SPARKS_OWN = (_JAVA_OF_DRIVER, "spark.executor.extraJavaOptions")
-"""Settings that Spark shows with options of its own before those that were set."""
+"""Settings whose values Spark shows after options of its own."""
 SESSION_ZONE = "spark.sql.session.timeZone"
 SETTINGS: "dict[str, bool | float | int | str | None]" = {
     SESSION_ZONE: "UTC",
@@ -68,7 +67,7 @@ SETTINGS: "dict[str, bool | float | int | str | None]" = {
     ALL_NEW: "false",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
-"""Of a session on one machine, whatever its cores and its memory."""
+"""The settings of a session on one machine, whatever its cores and its memory."""
 _LOG = Path(__file__).with_name("log4j2.properties")
 AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
@@ -119,7 +118,8 @@ def java_version(java: str) -> int | None:
 
 
 def state_store_problem(spark: "SparkSession") -> str | None:
-    """What is wrong with the state store of a session, which ``transformWithState`` needs."""
+    """The problem of a session whose state store cannot run ``transformWithState``; None if it
+    can."""
     provider = spark.conf.get(STATE_STORE, "") or ""
     if "RocksDB" in provider:
         return None
@@ -137,12 +137,12 @@ def refuse(problem: str | None) -> None:
 
 
 def available_now_problem(spark: "SparkSession") -> str | None:
-    """How a source of ticks would undo ``trigger(availableNow=True)`` in a session.
+    """The problem of a source of ticks with ``trigger(availableNow=True)``; None if there is none.
 
-    Where a single source does not support it, Spark takes the whole backlog as one micro-batch,
-    and leaves out the micro-batch that the watermark needs: no pane comes out. A Python source
-    can support it since Spark 4.2. Before that a setting has Spark wrap such sources. With Spark
-    Connect the version of the server counts.
+    If a single source does not support that trigger, Spark takes the whole backlog as one
+    micro-batch, and leaves out the micro-batch that the watermark needs: no pane comes out. A
+    Python source can support it since Spark 4.2. Before that a setting makes Spark wrap such
+    sources. With Spark Connect the version of the server counts.
     """
     if _python_sources_end(spark.version):
         return None
@@ -162,14 +162,14 @@ def _python_sources_end(version: str) -> bool:
 
 
 def _has_log() -> bool:
-    """Whether the log of this installation of Spark is set up by its user."""
+    """Whether a user has set up the log of this installation of Spark."""
     home = Path(os.environ.get("SPARK_HOME", ""), "conf")
     folder = Path(os.environ.get("SPARK_CONF_DIR", home))
     return any(folder.glob("log4j2.*"))
 
 
 def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
-    """Refuse settings that a session which ran already has not taken."""
+    """Refuse settings that a session which was running already has not taken over."""
     context = spark.sparkContext.getConf()
     for name, value in wanted.items():
         # Those of a query alone may change; a session shows any other as if it had taken it.

@@ -28,7 +28,7 @@ def mark(field: str) -> "Column":
 
 
 def is_data() -> "Column":
-    """Whether a row is a row of the user's."""
+    """Whether a row is data: one of the user's rows."""
     return mark("kind").isNull()
 
 
@@ -39,7 +39,7 @@ def columns_of(df: "DataFrame") -> FrameColumns:
 
 
 def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
-    """The type of a column, which has to be there once."""
+    """The type of a column. There must be exactly one of this name."""
     columns_of(df).field(name, argument)
     return df.schema[name].dataType
 
@@ -53,9 +53,9 @@ def value_expression(df: "DataFrame", needed: Input) -> "Column":
 
 
 def readable(value: "Column", dtype: T.DataType) -> "Column":
-    """Null in place of the dates and times that Python has no value for.
+    """A value, or null if it is a date or a time that Python cannot represent.
 
-    And in place of a struct, an array or a map in which there is one.
+    A struct, an array or a map with such a value in it becomes null as a whole.
     """
     if isinstance(dtype, T.TimestampType):
         return F.when(F.unix_micros(value).between(READABLE[0], READABLE[-1]), value)
@@ -78,14 +78,14 @@ def _has_times(dtype: T.DataType) -> bool:
 
 
 def _has_unreadable(values: "Column", dtype: T.DataType) -> "Column":
-    """Whether anything in an array cannot be read; null if there is no array."""
+    """Whether an array has a value that cannot be read; null if the array is null."""
     if not _has_times(dtype):
         return F.lit(False)
     return F.exists(values, lambda value: value.isNotNull() & readable(value, dtype).isNull())
 
 
 def _readable_struct(value: "Column", struct: T.StructType) -> "Column":
-    """Null in place of a struct in which anything cannot be read."""
+    """A struct, or null if it has a value that cannot be read."""
     unreadable = F.lit(False)
     for item, dtype in _items_of(value, struct):
         if _has_times(dtype):
@@ -96,7 +96,7 @@ def _readable_struct(value: "Column", struct: T.StructType) -> "Column":
 def _items_of(value: "Column", struct: T.StructType) -> list[tuple["Column", T.DataType]]:
     """The fields of a struct, and their types.
 
-    Spark knows no field of two that differ in upper and lower case alone: these are numbered first.
+    Spark cannot tell fields apart whose names differ only in case: these are numbered first.
     """
     names = struct.fieldNames()
     if len({name.lower() for name in names}) < len(names):

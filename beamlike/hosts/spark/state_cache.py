@@ -1,9 +1,9 @@
 """Copies of a shard's blobs in files, for all Python workers of an executor.
 
-Spark gives a partition to any of its Python workers. What one has written to state, the next would
-read from there; and for that Java makes text of each blob, byte by byte, which took a quarter of
-its time. A file is read at once. It lies among Spark's own files on that machine, which go when the
-application ends.
+Spark gives a partition to any of its Python workers. A worker would have to read from state what
+another one wrote, and then Java makes text of each blob, byte by byte: that took a quarter of its
+time. A file is read at once. It lies among Spark's own files on that machine, which are deleted
+when the application ends.
 """
 
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_CACHED_BYTES: Final = 2**30
-"""Bytes that all copies of an executor take, about."""
+"""The bytes of all copies of an executor, at most about so many."""
 
 _NAME: Final = re.compile(r"[0-9a-f]+-[0-9]+")
 _ENCRYPTED: Final = "spark.io.encryption.enabled"
@@ -32,24 +32,24 @@ def may_copy(spark: "SparkSession") -> bool:
 
 
 def worker_state_cache(copies: bool = True) -> StateCache:
-    """Where the workers of this executor share copies, if they may and Spark says where its files
-    are."""
+    """The cache that the workers of this executor share; one that keeps nothing if ``copies`` is
+    not set, or if the folder of Spark's files is not known."""
     folder = local_folder()
     return FileCache(Path(folder) / "beamlike-nearby") if copies and folder else NO_STATE_CACHE
 
 
 class FileCache(StateCache):
-    """Copies in a folder. Whatever the disk refuses is not kept.
+    """Copies in a folder. A copy that the disk refuses is not kept.
 
     Args:
-        folder: Need not be there.
-        most: So many bytes; beyond them the copies go that were used longest ago.
+        folder: The folder; it need not exist.
+        most: The most bytes; beyond them the copies that were used longest ago are deleted.
     """
 
     def __init__(self, folder: Path, most: int = MOST_CACHED_BYTES) -> None:
         self._folder, self._most = folder, most
         self._written = 0
-        """Bytes since the folder was last looked through."""
+        """Bytes written since the folder was last cleaned up."""
 
     def find(self, name: str) -> bytes | None:
         with suppress(OSError):
@@ -84,7 +84,8 @@ class FileCache(StateCache):
         """The file of a copy.
 
         Raises:
-            OSError: There can be none. Names come from checkpoints, which may be anyone's.
+            OSError: The name is not fit for a file. Names come from checkpoints, which may be
+                hostile.
         """
         if _NAME.fullmatch(name) is None:
             raise FileNotFoundError(name)

@@ -1,8 +1,8 @@
 """A source of ticks: micro-batches for a query that waits on processing time while no data arrives.
 
-It has no watermark, so the data's own stays undisturbed, and its rows carry nothing: the machine
-gets the time from the micro-batch. Spark's ``rate`` source would do, but for its pace: with a new
-row every second a query on a slow machine never becomes idle.
+It has no watermark, so it does not disturb that of the data. Its rows carry nothing: the machine
+takes the time from the micro-batch. Spark's ``rate`` source is too fast: with a new row every
+second a query on a slow machine never becomes idle.
 """
 
 import re
@@ -34,20 +34,20 @@ _PART: Final = 4
 _OFFSET: Final = re.compile(r"""\{\s*['"]tick['"]\s*:\s*\d+\s*\}""")
 
 _NAMED_SOURCES: Final = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
-"""Since PySpark 4.2: the sources of a query are known by their names, and not by their places."""
+"""Since PySpark 4.2: identifies the sources of a query by names, not by their order."""
 
 
 def pace_ms(wake_every_ms: int, *, by_trigger: bool, idle_after_ms: Iterable[int]) -> int:
-    """How long it takes from one call to wake up to the next.
+    """The time between two ticks (ms).
 
-    Each call is a micro-batch, for as long as the query lasts. Where only the silence of an input
-    is waited for, most of them find nothing. So by default there are four of them in
-    that silence, and one each minute at least.
+    Each tick is a micro-batch, for as long as the query runs. If the query waits only for inputs to
+    become idle, most of these find nothing to do. So by default there are then four ticks in the
+    shortest ``idle_after``, and at least one each minute.
 
     Args:
-        wake_every_ms: As requested; the default stands for what is best.
-        by_trigger: Whether a trigger or a timer waits, too.
-        idle_after_ms: After how much silence each input that can be idle is so.
+        wake_every_ms: The time that was requested. The default leaves the choice to this function.
+        by_trigger: Whether a trigger or a timer waits on processing time.
+        idle_after_ms: After how long without rows each input that can be idle is idle.
 
     >>> pace_ms(5_000, by_trigger=False, idle_after_ms=[60_000])
     15000
@@ -62,7 +62,7 @@ def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     """A stream with a row for each stretch of ``every_ms`` milliseconds.
 
     Raises:
-        EnvironmentProblem: With ``availableNow`` this session would take the backlog at once.
+        EnvironmentProblem: With ``availableNow`` this session would read the backlog at once.
     """
     refuse(available_now_problem(spark))
     spark.dataSource.register(TickSource)
@@ -73,7 +73,7 @@ def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
 
 
 def is_tick(offset: Any) -> bool:
-    """Whether an offset in the progress of a query is one of ticks: Spark says no source's name."""
+    """Whether an offset in the progress of a query is one of ticks. Spark does not name sources."""
     return _OFFSET.fullmatch(str(offset)) is not None
 
 
@@ -92,11 +92,11 @@ class TickSource(DataSource):
 
 
 class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """How far the ticks are, in stretches since 1970.
+    """Counts ticks: the stretches of ``every_ms`` milliseconds since 1970.
 
-    With ``trigger(availableNow=True)`` they stop at the query's start, so that it ends. One
-    tick is left of all that passed since the query last ran: the first micro-batch then steps all
-    shards, and what came due in between comes out also if no data has arrived.
+    With ``trigger(availableNow=True)`` the ticks stop at the query's start, so that it ends. All
+    ticks since the query last ran count as one: the first micro-batch then steps all shards, so
+    that panes that came due in between are emitted also if no data has arrived.
     """
 
     def __init__(self, every_ms: int) -> None:

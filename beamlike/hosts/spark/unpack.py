@@ -1,13 +1,14 @@
-"""After the shards: blobs become output rows.
+"""After the shards: batches become output rows.
 
-What a shard emits in a micro-batch goes through Spark as one Arrow batch, and so does what all
-shards of a task emit when only the watermark moved: two gigabytes are the most that it holds. What
-a task emits beyond a part of that waits in files on the machine that it runs on, and Spark carries
-their names. The operator that reads them is in the same task.
+The output of a shard in a micro-batch goes through Spark as one Arrow batch, and so does the output
+of all shards of a task when only the watermark moved. Such a batch holds two gigabytes at most. If
+a task emits more than a part of that, the rest waits in files on the task's machine, and Spark
+carries their names. The operator that reads them runs in the same task.
 
-Most rows are panes, whose hidden column is empty or nearly so, and would be more than half of what
-they take. Columns without values, and such fields of the hidden column, are not in a blob. On the
-way from here to Spark, Arrow has room for each field of each row; but not in a list that is null.
+Most rows are panes with a hidden column that is nearly empty, but would be more than half of their
+size. So columns without values, and such fields of the hidden column, are left out of a batch. From
+here on to Spark the hidden column is a list of one struct, or null: Arrow would use room for each
+field of a struct that is null, and uses none in a list that is null.
 """
 
 import os
@@ -25,20 +26,20 @@ from beamlike.runtime.packing import Batches
 from beamlike.runtime.row_metadata import MARKS
 
 CARRIED: Final = 2**29
-"""Bytes of output that Spark carries for a task."""
+"""The most bytes of a task's output that Spark carries; the rest goes to files."""
 
 OUTPUT_BATCH_BYTES: Final = 2**26
 """Bytes of the batches in which rows leave, about."""
 
 
 class OutputBlobs:
-    """The output of one task as blobs that Spark carries, or names of files with them."""
+    """The output of one task as batches that Spark carries, with rows or with names of files."""
 
     def __init__(self) -> None:
         self._carried = 0
 
     def of(self, table: pa.Table) -> bytes:
-        """One of its tables, as `unpacker` reads it."""
+        """A table of its output as a batch for `unpacker`."""
         full = _full_columns(table)
         if self._carried + full.nbytes <= CARRIED:
             blob = sealed(Kind.FINISHED, full)
@@ -51,12 +52,13 @@ class OutputBlobs:
 
 
 def output_blob(table: pa.Table) -> bytes:
-    """Output rows as `unpacker` reads them, however many."""
+    """Output rows as a batch for `unpacker`, however many they are."""
     return sealed(Kind.FINISHED, _full_columns(table))
 
 
 def _full_columns(table: pa.Table) -> pa.Table:
-    """The columns that are not null in all rows; those of the hidden column have its name first."""
+    """The columns that are not null in every row. The fields of the hidden column are columns too,
+    named after it and the field."""
     columns = {name: table.column(name) for name in table.column_names if name != MARKS}
     marks = table.column(MARKS)
     names = [field.name for field in marks.type]
@@ -68,13 +70,13 @@ def _full_columns(table: pa.Table) -> pa.Table:
 
 
 def unpacked_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of what `unpacker` makes: the hidden column is a list of one, or null."""
+    """The schema of the rows of `unpacker`: the hidden column is a list of one item, or null."""
     listed = pa.field(MARKS, pa.list_(schema.field(MARKS).type))
     return pa.schema([listed if field.name == MARKS else field for field in schema])
 
 
 def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow``: output blobs in, output rows out."""
+    """The function for ``mapInArrow`` that makes output rows of batches."""
 
     def unpack(batches: Batches) -> Batches:
         tune_worker_process()
@@ -97,7 +99,7 @@ def _batches(envelope: Envelope) -> Iterator[pa.RecordBatch]:
 
 
 def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The rows of a blob with what it left out."""
+    """The rows of a batch with the columns that it left out."""
     known = dict(zip(rows.schema.names, rows.columns, strict=True))
     count = rows.num_rows
 

@@ -1,4 +1,4 @@
-"""What becomes of the rows of a query, as SQL: see `beamlike.hosts.frames`."""
+"""The operations of `beamlike.hosts.frames` on rows of a query, as SQL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -28,7 +28,7 @@ _WATERMARK_MARK: Final = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
 PORTS: Final = "_beamlike_ports"
-"""The attribute of a session that has ports of their own for some of its frames."""
+"""The attribute of a session that lists ports for some of its frames, see `SparkFrames.of`."""
 
 
 class SparkFrames(Frames):
@@ -214,7 +214,7 @@ _column = column
 
 
 def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column | str"]:
-    """What is selected of rows with the hidden column: ``*`` stands for all others."""
+    """The columns to select from rows with the hidden column: ``*`` stands for all others."""
     everything = [column(name) for name in columns_of(df).names]
     expressions = [selection for selection in columns if not isinstance(selection, str)]
     has_star = len(_analysed(df, *expressions) or ()) > len(expressions)
@@ -230,10 +230,10 @@ def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column
 
 
 def check_expressions(df: "DataFrame", *expressions: "Column") -> None:
-    """Refuse what does not make one value of one row, or reads the hidden column by accident.
+    """Refuse expressions that do not make one value of one row, or that read the hidden column.
 
-    Spark's analysis decides, of classic Spark and of Spark Connect. What Spark refuses for another
-    reason is left to the step that follows.
+    The analysis of Spark decides, in classic Spark and in Spark Connect. An expression that Spark
+    refuses for another reason is left to the step that follows.
     """
     if _refusal(df, *expressions) is None:
         return
@@ -245,10 +245,12 @@ def check_expressions(df: "DataFrame", *expressions: "Column") -> None:
 
 
 def _refusal(df: "DataFrame", *expressions: "Column") -> AnalysisException | None:
-    """Why Spark does not take expressions as values of a row that read no hidden column.
+    """Why Spark refuses expressions as values of a row without the hidden column; None: it does
+    not.
 
-    Rows are grouped by all columns but the hidden one, so Spark refuses what reads that column; in
-    a struct it refuses what makes several rows.
+    The check groups rows by all columns except the hidden one, so that Spark refuses expressions
+    that read that column. It puts them into a struct, where Spark refuses expressions that make
+    several rows.
     """
     if not expressions:
         return None
@@ -264,7 +266,8 @@ def _refusal(df: "DataFrame", *expressions: "Column") -> AnalysisException | Non
 
 
 def _problem(df: "DataFrame", expression: "Column") -> str | None:
-    """What is wrong with an expression as one value of a row, as text after it; None: nothing."""
+    """What is wrong with an expression as one value of a row, as text to follow it; None:
+    nothing."""
     error = _refusal(df, expression)
     if error is None:
         return None

@@ -1,8 +1,8 @@
-"""What a worker raises, as text for Spark, and as an exception again on the driver.
+"""Errors of workers as text for Spark, and as exceptions again on the driver.
 
-Spark hands on the text of what a Python worker raises, and repeats it in its log and in exceptions
-of its own. So the text is short: the error, the user's own frames, and on its last line the cause,
-as Python writes it. It is always UTF-8: Spark waits for ever for a text that is not.
+Spark hands on the text of an error in a Python worker, and repeats it in its log and in exceptions
+of its own. So the text is short: the error, the user's own frames, and on the last line the cause,
+as Python writes it. It is always UTF-8: Spark would wait for ever for any other text.
 """
 
 import os
@@ -34,7 +34,7 @@ _FEW_LINES: Final = 40
 
 @contextmanager
 def reporting() -> Iterator[None]:
-    """Raise what fails in the block as Spark can hand it on."""
+    """Raise errors of the block in a form that Spark can hand on."""
     try:
         yield
     except (GeneratorExit, KeyboardInterrupt):
@@ -81,7 +81,7 @@ def _for_spark(error: BaseException) -> BaseException:
 
 
 def cause_lines(error: BeamlikeError) -> list[str]:
-    """The user's frames and the cause of an error; nothing if the user's code is not the cause."""
+    """The user's frames and the cause of an error; none if the user's code is not the cause."""
     cause = error.__cause__
     lines = [] if cause is None else list(traceback_lines(cause))
     if cause is None or not (lines or isinstance(error, UserFunctionError | TransformError)):
@@ -92,7 +92,7 @@ def cause_lines(error: BeamlikeError) -> list[str]:
 
 
 def _with_text(error: Error, text: str) -> Error:
-    """An error of the same type that says this."""
+    """An error of the same type with this text."""
     try:
         if str(error) == text:
             return error
@@ -117,11 +117,12 @@ _FUNCTION: Final = re.compile(r"(.*?) raised (.*); it was called for (.*); mend 
 
 @contextmanager
 def as_raised() -> Iterator[None]:
-    """Raise what a worker raised in the block, in place of what Spark makes of it.
+    """Raise the error of a worker in the block, in place of the exception that Spark makes of it.
 
     Raises:
-        BeamlikeError: Of the class that was raised. If a function of the user's is its cause, that
-            is of the type of what was raised, if the driver knows it, with the user's frames.
+        BeamlikeError: The worker's error, of its class. If a user's function is the cause, that is
+            an exception of the type that was raised, if the driver knows it, with the user's
+            frames.
     """
     try:
         yield
@@ -141,9 +142,9 @@ AFTER_A_TRANSFORM_FAILED: Final = (
 
 
 def show_reason_last() -> None:
-    """Have exceptions of failed queries end with what a worker raised.
+    """Make exceptions of failed queries end with the worker's error.
 
-    Spark puts the state and the plan of the query below the reason. What is raised stays a
+    Spark writes the state and the plan of the query below the reason. The exception stays a
     ``StreamingQueryException``.
     """
     from pyspark.sql.streaming.query import StreamingQuery
@@ -195,7 +196,7 @@ def _restored(cls: type[BeamlikeError], lines: list[str]) -> BeamlikeError:
 
 
 def cause_of(lines: Sequence[str]) -> BaseException | None:
-    """The exception that these lines are about, see `cause_lines`; None if there are none."""
+    """The exception that `cause_lines` wrote as these lines; None if there are none."""
     if not lines:
         return None
     cause = _cause(lines[-1])
@@ -233,7 +234,7 @@ def _cause(line: str) -> BaseException:
 
 
 _NOWHERE: Final = b"\xff"
-"""Instructions without a place: Python then takes the line of a frame as it is said, and underlines
+"""A table of locations without any: Python then shows the given line of a frame, and underlines
 nothing. Source: ``Objects/locations.md`` of CPython."""
 
 
