@@ -1,8 +1,8 @@
 """Accumulators as Arrow columns, so that state can be read without running user code.
 
-Each built-in combine function has a layout of one or two typed columns. A function of a user's
-own may declare the type of its accumulators; those of the others are saved as pickles in one binary
-column. What was encoded comes back equal, or is refused.
+Each built-in combine function has a layout of one or two typed columns. A user's own function may
+declare the type of its accumulators; other accumulators are saved as pickles in one binary column.
+An encoded value comes back equal, or it is refused.
 """
 
 import pickle
@@ -30,7 +30,7 @@ ARROW: Final[Mapping[type, pa.DataType]] = {
     str: pa.string(),
     bool: pa.bool_(),
 }
-"""Types whose values come back from Arrow as they were."""
+"""Types of Python whose values come back from Arrow unchanged."""
 
 
 class AccumulatorColumns(ABC):
@@ -41,7 +41,7 @@ class AccumulatorColumns(ABC):
 
     @abstractmethod
     def types(self) -> dict[str, pa.DataType]:
-        """Suffix and type of each column; the suffix is added to the aggregate's name."""
+        """The suffix and the type of each column. The suffix is added to the aggregate's name."""
 
     @abstractmethod
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
@@ -192,7 +192,7 @@ class CheckedColumn(PlainColumn):
     Args:
         name: That of the aggregate.
         dtype: The declared type.
-        declared: The same as its user wrote it.
+        declared: The declared type as the user wrote it.
     """
 
     name: str
@@ -210,10 +210,10 @@ class CheckedColumn(PlainColumn):
         return [pa.array(accumulators, self.dtype)]
 
     def check(self, accumulator: Any) -> None:
-        """Refuse an accumulator that would not come back as it is.
+        """Refuse an accumulator that would come back changed.
 
         Raises:
-            CombineError: With what it would come back as.
+            CombineError: The text says what would come back.
         """
         back = converted(
             accumulator, self.dtype, f"aggregate {self.name!r}: the accumulator", self.declared
@@ -249,12 +249,12 @@ def converted(value: Any, dtype: pa.DataType, subject: str, declared: str) -> An
 
 
 _PLAIN: Final = {dtype.id: cls for cls, dtype in ARROW.items()}
-"""By the number of a type of Arrow, the class of the values that it gives back."""
+"""The class of the values that come back, by the id of their Arrow type."""
 _LONGS: Final = range(-(2**63), 2**63)
 
 
 def _stays_as_it_is(value: Any, dtype: pa.DataType) -> bool:
-    """Whether a value is plain and certain to come back from a type."""
+    """Whether a value is plain and certain to come back unchanged from a type."""
     cls = type(value)
     if _PLAIN.get(dtype.id) is not cls:
         return False
@@ -262,9 +262,11 @@ def _stays_as_it_is(value: Any, dtype: pa.DataType) -> bool:
 
 
 def _holds(back: Any, value: Any) -> bool:
-    """Whether nothing was lost. Arrow cuts fractions, drops fields and takes texts apart.
+    """Whether a value came back without loss. Arrow cuts off fractions, drops fields, and splits
+    texts into letters.
 
-    Not lost: the form of a container, the zone of an instant, digits beyond those of a float.
+    These are not losses: another class of container, another zone of an instant, and digits beyond
+    those of a float.
     """
     match back:
         case list():
@@ -287,7 +289,7 @@ def _holds(back: Any, value: Any) -> bool:
 
 @attrs.frozen
 class PickledColumn(AccumulatorColumns):
-    """Any Python value, pickled: for user-made functions of no declared type."""
+    """Any Python value, pickled: for user-made functions without a declared type."""
 
     pickles = True
 
@@ -342,7 +344,7 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
 def columns_of(fn: CombineFn, dtype: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
     """How a function's accumulators are saved over values of a type, and the type of its results.
 
-    None if it is a function of a user's own, or makes numbers of this type, which has none.
+    None if the function is a user's own, or if it computes numbers of values that are not numbers.
     """
     is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     match fn:

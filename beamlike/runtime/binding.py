@@ -1,6 +1,6 @@
 """Binds a call to the columns of a frame: the plan, and the columns that its values come from.
 
-How a host makes the packer's columns of its rows is its own, see `beamlike.hosts.frames`.
+How a host makes the packer's columns of its rows: see `beamlike.hosts.frames`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,9 +61,9 @@ _NO_MAP = "values without maps, whose entries have no order"
 
 @attrs.frozen
 class _Shape:
-    """How an aggregate lies among columns.
+    """The types of an aggregate's columns.
 
-    ``inputs`` are the types that its columns are cast to.
+    ``inputs`` are the types to which its input columns are cast.
     """
 
     fn: CombineFn
@@ -79,7 +79,7 @@ def part_of(
     inputs: dict[str, Input],
     read_type: ReadType,
 ) -> Part:
-    """The part of a plan for an aggregate; what it needs is added to ``inputs``.
+    """The part of a plan for an aggregate. The columns that it needs are added to ``inputs``.
 
     Raises:
         ColumnError: It is not an aggregate, a column is missing, or has a type that cannot be used.
@@ -194,7 +194,7 @@ def _ranked_columns(dtypes: Sequence[pa.DataType]) -> TuplesColumn:
 
 
 def _wider(dtype: pa.DataType, precision: int, scale: int) -> pa.DataType:
-    """A type of decimals with so many more digits, no larger than SQL has them.
+    """A type of decimals with more digits, but no more than SQL allows.
 
     Source: Spark ``DecimalType.bounded``.
     """
@@ -249,9 +249,9 @@ def bind(
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping of rows, and the inputs of its aggregates by value name.
 
-    Columns in ``window_input`` and ``carry`` are passed on as inputs that no aggregate reads. A
-    window function is given its columns as they are, whatever an aggregate makes of them; those
-    inputs are called as their columns are. The plan ``corrects`` if some rows withdraw others.
+    Columns in ``window_input`` and ``carry`` become inputs that no aggregate reads. A window
+    function gets its columns as they are, also if an aggregate casts them; these inputs have the
+    names of their columns. The plan ``corrects`` if some rows withdraw others.
 
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
@@ -291,11 +291,11 @@ def bind_look_up(
     """The plan of a look-up, and its inputs by value name.
 
     Args:
-        columns: Those of the main input, with the one for side rows.
-        strategy: The main input's.
-        side: The side input's.
-        shown: The columns of the main input that the result has.
-        hidden: Those that only its window function needs.
+        columns: The columns of the main input, with the column for side rows.
+        strategy: The strategy of the main input.
+        side: The strategy of the side input.
+        shown: The columns of the main input that are in the result.
+        hidden: Columns of the main input that only its window function needs.
         how: See `LookUp`.
 
     Raises:
@@ -324,7 +324,7 @@ def bind_look_up(
 
 
 MakeFn = Callable[[Returned], StatefulFn]
-"""The function, once it is known what its results have to be."""
+"""Makes the function, once the columns of its results are known."""
 
 
 def bind_per_key(
@@ -340,13 +340,13 @@ def bind_per_key(
     """The plan of a function with states and timers, and its inputs by value name.
 
     Args:
-        columns: Those of the rows.
-        strategy: Their windows.
+        columns: The columns of the rows.
+        strategy: The windows of the rows.
         key: The columns of the key.
-        seen: The columns that the function sees, those of the key among them.
+        seen: The columns that the function sees, with those of the key.
         fn: Makes the function.
         returns: The columns of its results.
-        pane: The column with the pane of a grouping before, if it is there.
+        pane: The column with the pane of an earlier grouping, if there is one.
 
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
@@ -403,7 +403,7 @@ def clocks_of(clocks: Iterable[InputClock | None]) -> Clocks | None:
 
 
 def clocks_beside(side: Clocks | None, main: Clocks | None) -> Clocks | None:
-    """The clocks of a side input and after them those of a main input; None in bounded data."""
+    """The clocks of a side input followed by those of a main input; None in bounded data."""
     if side is None or main is None:
         return main or side
     return Clocks((*side.inputs, *main.inputs), frozenset(range(len(side.inputs))))

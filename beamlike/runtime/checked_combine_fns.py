@@ -1,9 +1,9 @@
 """Combine functions that refuse what could not be saved or emitted, at the element that causes it.
 
-An accumulator is saved in columns of declared types, and a result becomes one. Machines combine
-first, and all at once; whether everything fits is seen when it is saved. If something does not, the
-step is done once more with these functions, whose refusal the reference machine treats as the
-failure of a function of the user's: see `beamlike.machine.failures`.
+An accumulator is saved in columns of declared types, and a result becomes a column. Machines first
+combine all elements at once; when the result is saved it shows whether everything fits. If
+something does not, the step is done once more with these functions. The reference machine treats
+their refusal as a failure of a user's function: see `beamlike.machine.failures`.
 """
 
 from decimal import Decimal
@@ -46,7 +46,7 @@ class Checked(Around):
         return self._fitting(self.of.compact(accumulator))
 
     def after_pane(self, accumulator: Any) -> Any:
-        """What stays after a pane; see `compact`."""
+        """The accumulator that stays after a pane; see `compact`."""
         return self._fitting(self.of.after_pane(accumulator))
 
     def extract(self, accumulator: Any) -> Any:
@@ -86,8 +86,8 @@ class UserMade(Around):
 
     Args:
         of: The user's function.
-        returns: The same as its user wrote it.
-        accumulator: The type of its accumulators as its user wrote it; None: they are pickled.
+        returns: The type of its results as the user wrote it.
+        accumulator: The type of its accumulators as the user wrote it; None: they are pickled.
     """
 
     name: str
@@ -97,7 +97,7 @@ class UserMade(Around):
     accumulator: str | None
 
     def extract(self, accumulator: Any) -> Any:
-        """The result as its type holds it.
+        """The result in the form that its type gives it.
 
         Raises:
             CombineError: The result does not fit.

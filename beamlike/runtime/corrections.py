@@ -24,7 +24,7 @@ _TIMED = frozenset(("first", "last", "sample", "combine", *_RANKED))
 
 
 def withdrawn_input(inputs: dict[str, Input]) -> int:
-    """The position of the column that says which rows are withdrawn, among the inputs."""
+    """The position among the inputs of the column that says which rows are withdrawn."""
     needed = Input(_RETRACTION, pa.bool_())
     inputs.setdefault(_RETRACTION, needed)
     return list(inputs).index(_RETRACTION)
@@ -34,13 +34,13 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, dtypes: list[pa.Dat
     """An aggregate over rows of which some withdraw others.
 
     Args:
-        part: What it is where none do.
-        wanted: As its user wrote it.
-        withdrawn: Where among the inputs of the plan it lies which rows withdraw others.
-        dtypes: The types of all of the plan's inputs.
+        part: The aggregate as it is where no row withdraws another.
+        wanted: The aggregate as its user wrote it.
+        withdrawn: See `withdrawn_input`.
+        dtypes: The types of all inputs of the plan.
 
     Raises:
-        UnsupportedError: It cannot take values back, with what to use.
+        UnsupportedError: It cannot take values back. The text says what to use.
     """
     if part.fn.evicts:
         raise UnsupportedError(
@@ -77,6 +77,6 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, dtypes: list[pa.Dat
 
 
 def without_retractions(withdrawn: int) -> Part:
-    """The part that counts the rows that stand, which decides whether there is a result at all."""
+    """The part that counts the rows that are not withdrawn: without any there is no result."""
     columns = PlainColumn(pa.int64())
     return Part("rows that stand", NetCount(), withdrawn, columns, pa.int64(), shown=False)

@@ -1,9 +1,9 @@
-"""Which share of a shard's elements and panes fails, so that an error of code does not look like no
-data.
+"""Stops a query if too great a share of a shard's elements or panes fails.
 
-A row that a function of the user's raises for is dropped, and the query goes on. A misspelt name in
-that function drops every row. So each shard judges its calls in lots, of elements and of panes
-apart. A lot begins with a failure and has `LOT` calls or more; it is a part of the saved state.
+A row for which a user's function raises is dropped, and the query goes on. But a misspelt name in
+that function drops every row, and looks like no data. So each shard judges its calls in lots, one
+for elements and one for panes. A lot begins with a failure and has `LOT` calls or more; it is part
+of the saved state.
 """
 
 import logging
@@ -18,7 +18,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.safe_text import problem_of, traceback_lines
 
 LOT: Final = 20
-"""So many calls are judged together at least: a few bad rows that come first stop nothing."""
+"""At least so many calls are judged together: a few bad rows at the beginning stop nothing."""
 
 _LOGGER: Final = logging.getLogger("beamlike.panes")
 
@@ -31,7 +31,7 @@ class Calls:
     failed: int = 0
 
     def with_more(self, count: int, failed: int) -> "Calls":
-        """These and more. Nothing is counted before the first failure."""
+        """These calls and more. Calls before the first failure are not counted."""
         if not failed and not self.failed:
             return self
         return Calls(self.count + max(count, failed), self.failed + failed)
@@ -46,10 +46,10 @@ class Failing:
 
     @classmethod
     def from_json(cls, counts: Sequence[int]) -> "Failing":
-        """The lots as `to_json` has them.
+        """The lots that `to_json` made numbers of.
 
         Raises:
-            ValueError: These are not four numbers.
+            ValueError: There are not four whole numbers.
         """
         count, failed, panes, failed_panes = counts
         if not all(type(count) is int for count in counts):

@@ -1,6 +1,6 @@
-"""Which panes a condition on rows leaves, for the few conditions that say it alone.
+"""Which panes pass a condition on rows, for a few conditions that are known by their text.
 
-What a condition in other words leaves is not known, so it counts as one that says nothing of panes.
+A condition in another form is taken for one that says nothing about panes.
 """
 
 from collections.abc import Iterator
@@ -11,24 +11,24 @@ _CONDITIONS: Final = {
     "is_last": ("pane.is_last",),
     "on_time": ("pane.timing = 'ON_TIME'",),
 }
-"""Of each mark of `beamlike.model.repetition.Repetition` its conditions, in SQL."""
+"""The conditions in SQL for each mark of `beamlike.model.repetition.Repetition`."""
 
 _COLUMNS: Final = {
     "is_first": ("pane['is_first']", "=(pane.index, 0)", "(pane.index == 0)"),
     "is_last": ("pane['is_last']",),
     "on_time": ("=(pane.timing, 'ON_TIME')", "(pane.timing == ON_TIME)"),
 }
-"""These conditions as columns show themselves, of classic Spark and of Spark Connect."""
+"""The text of these conditions as columns, in classic Spark and in Spark Connect."""
 
 _RETRACTION: Final = "retraction"
 _NOT_ALL: Final = ("(", '"', "\\", "--", "/*", "||", " or ", "not ", "case ", "between ")
-"""With one of these in it a condition may hold where one of its parts does not."""
+"""A condition with one of these in it may hold although one of its parts does not."""
 
 
 def marks_of_all(condition: object) -> frozenset[str]:
-    """The marks that every pane has for which a condition holds.
+    """The marks of every pane for which a condition holds.
 
-    One more, ``retraction``, says that the condition names the column for withdrawals.
+    An additional mark, ``retraction``, says that the condition names the column for withdrawals.
 
     Args:
         condition: SQL, of which parts may be joined by ``and``, or a column of Spark.
@@ -48,7 +48,7 @@ def marks_of_all(condition: object) -> frozenset[str]:
 
 
 def _all_of(text: str) -> Iterator[str]:
-    """The conditions that all have to hold; the whole one where that is not certain."""
+    """The parts of a condition that all have to hold; the whole condition if it cannot be split."""
     spaced_text = f" {' '.join(text.split())} "
     parts = spaced_text.split(" and ") if " and " in spaced_text else spaced_text.split(" AND ")
     is_open = any(part.count("'") % 2 for part in parts)  # in a text there may be anything

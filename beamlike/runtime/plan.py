@@ -1,5 +1,6 @@
-"""What one stage of a query needs to run, on any host: a grouping, a look-up or a function with
-states, as one value that goes to its workers.
+"""Everything that one stage of a query needs to run on any host, as one value for its workers.
+
+A stage is a grouping, a look-up or a function with states.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ from beamlike.runtime.options import (
 from beamlike.runtime.script import Machine
 
 LAYOUT_VERSION: Final = LAYOUTS[-1]
-"""Raised whenever one of an older and this beamlike would read wrongly what the other saved."""
+"""Goes up whenever an older version and this one would misread the state that the other saved."""
 
 
 @attrs.frozen
@@ -47,8 +48,8 @@ class Part:
     ``input`` is the position of its column among the plan's values, None if it needs none, a
     tuple of positions if its elements are tuples of several columns.
     ``result`` is the Arrow type of its value in the output. Where values have no Arrow type,
-    ``read`` makes them of what their column holds. A part that is not ``shown`` is not a column of
-    the output: the count of the rows that stand, last of all parts where some withdraw others.
+    ``read`` makes them of the contents of their column. A part that is not ``shown`` is not a
+    column of the output: where rows withdraw others, the last part, which counts the rows left.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Part:
 
     @property
     def checked(self) -> CombineFn:
-        """The function, which refuses what does not fit the columns."""
+        """The combine function, which here refuses values that do not fit the columns."""
         return Checked(self.name, self.fn, self.columns, self.result)
 
 
@@ -148,7 +149,7 @@ class _PartsColumns(AccumulatorColumns):
 
 
 class PlanOptions(TypedDict, total=False):
-    """What a plan has a default for, see `Plan`."""
+    """The fields of a plan that have a default, see `Plan`."""
 
     shards: int
     buckets: int
@@ -169,36 +170,36 @@ class PlanOptions(TypedDict, total=False):
 
 @attrs.frozen(slots=False)
 class Plan:
-    """What a stage does with which rows, and how its state is laid out.
+    """What a stage does, with which rows, and how its state is laid out.
 
-    It aggregates ``parts`` by ``strategy``, unless it has a ``custom_operation``, and does that.
+    It aggregates ``parts`` by ``strategy``, or does the ``custom_operation`` if it has one.
 
-    Keys are spread over ``shards`` groups of Spark, and within each over ``buckets``: parts of
-    which the shard's index keeps the earliest deadlines, so that the reference machine steps only
-    those that are touched. Both are part of the layout: they cannot change while a checkpoint is
-    in use.
+    Keys are spread over ``shards`` groups of Spark, and within each over ``buckets``. The shard's
+    index has the earliest deadlines of each bucket, so that the reference machine steps only the
+    buckets that are touched. Both numbers are part of the layout: they cannot change while a
+    checkpoint is in use.
 
-    ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
-    watermark is that of the only input, and ``source`` says how it follows its rows; None: that is
-    not known. With ``reports`` each shard reports its output watermark to the stage after this one.
-    ``render`` says how retractions are shown, ``name`` is the stage's own in drops and in Spark's
+    ``clocks`` are the clocks of the inputs if each has a watermark of its own; None: there is one
+    input, with Spark's watermark. Then ``source`` says how that follows its rows, None if that is
+    not known. With ``reports`` each shard reports its output watermark to the next stage.
+    ``render`` says how retractions are shown. ``name`` names the stage in drops and in Spark's
     query progress.
 
-    Elements are combined before they reach their shard with ``lift``, where they are read, or
-    with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
-    which machine steps the shards; both leave the same state behind. Where another grouping may
-    follow in the same query, the query ``has_downstream``, and its rows carry what
-    the next one needs. Shards ``record`` what they are sent, in so many bytes each at most.
+    Elements are combined before they reach their shard with ``lift``, where they are read, or with
+    a ``fanout``, the number of groups among which they are dealt out. ``machine_name`` says which
+    machine steps the shards; both leave the same state. ``has_downstream`` says that another
+    grouping may follow in the query: then rows carry what that needs. With ``record`` shards keep
+    what they are sent, each at most so many bytes.
 
-    ``key_clock`` says how each key's own elements move a watermark of its own; None: there is one
+    ``key_clock`` says how the elements of a key move a watermark of its own; None: there is one
     watermark for all keys.
 
     ``max_failures`` is the share of calls of the user's functions that may fail, where what fails
     is dropped, see `beamlike.runtime.failing`.
 
-    With a ``wall_clock`` event times are wall-clock times, which are in no zone: they count as if
-    they were in UTC, and are shown in no zone again. What comes out counts the ticks
-    ``of_rows``; None: those of the plan.
+    With ``wall_clock`` event times are wall-clock times, which are in no zone: they are computed
+    as if they were in UTC, and shown without a zone. Rows that come out count ticks of ``of_rows``;
+    None: those of the plan.
     """
 
     strategy: WindowingStrategy
@@ -226,7 +227,7 @@ class Plan:
 
     @property
     def resolution(self) -> Resolution:
-        """What its times count."""
+        """What a tick of its times is."""
         return self.strategy.resolution
 
     @property
@@ -241,20 +242,20 @@ class Plan:
 
     @property
     def tick_of_rows(self) -> int:
-        """How many ticks of the rows that come out make one of its own."""
+        """How many ticks of output rows make one tick of the plan."""
         of_rows = self.resolution if self.of_rows is None else self.of_rows
         return self.resolution.micros // of_rows.micros
 
     @cached_property
     def longest_wait(self) -> int | None:
-        """That of the strategy, see `WindowingStrategy.longest_wait`."""
+        """See `WindowingStrategy.longest_wait`."""
         return self.strategy.longest_wait
 
     def in_resolution(self, resolution: Resolution) -> "Plan":
-        """This plan, all of its times in the ticks of a resolution.
+        """This plan with all times in ticks of a resolution.
 
         Raises:
-            TimeError: A duration is finer than these.
+            TimeError: A duration is finer than such a tick.
         """
         return attrs.evolve(
             self,
@@ -300,7 +301,7 @@ class Plan:
 
     @cached_property
     def checking_machine(self) -> Machine:
-        """A machine that refuses one by one the elements that make an aggregate too much."""
+        """A machine that refuses single elements whose aggregate outgrows its type."""
         if self.custom_operation is not None:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
@@ -324,9 +325,9 @@ class Plan:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """What saved state depends on, in words. Two plans with equal words share state.
+        """What saved state depends on, in words. Plans with equal words can use the same state.
 
-        Which others may follow each other: `beamlike.runtime.changes`.
+        `beamlike.runtime.changes` says which words may change between two starts.
         """
         return {
             "layout version": str(LAYOUT_VERSION),
@@ -350,7 +351,7 @@ class Plan:
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:
-        """For readers of saved state (`beamlike.inspect.state`). Nothing depends on it."""
+        """Facts for readers of saved state (`beamlike.inspect.state`). Nothing depends on them."""
         about: dict[str, str | int | None] = {"stage": self.name}
         if isinstance(self.machine, Grouping):
             strategy = self.machine.strategy
@@ -392,7 +393,7 @@ def spread_shards(count: int) -> tuple[int, ...]:
 
 
 def number_of_shard(group: int, count: int) -> int:
-    """Where an id stands among `spread_shards`, without making all of them.
+    """The position of an id among `spread_shards`, without computing all of them.
 
     >>> [number_of_shard(group, 3) for group in spread_shards(3)]
     [0, 1, 2]

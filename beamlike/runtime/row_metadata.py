@@ -1,10 +1,10 @@
 """The hidden column that goes with each row between the groupings of one query.
 
-It says what kind of row it is. Most are data and carry their event time, and after a grouping
-their window; where no grouping can follow they carry nothing, and the column is null. Others have
-no columns of their own and only pass by: a row that was dropped before, what a shard reports about
-its watermark, a row that was left out and still moves the watermark.
-They survive what users do to the columns because every verb keeps this one.
+It says what kind of row it is. Most rows are data: they carry their event time, and after a
+grouping their window; where no grouping can follow, they carry nothing and the column is null.
+Other rows have no other columns and only pass through: a row that was dropped before, the report of
+a shard's watermark, a row that was left out and still moves the watermark. Such rows survive what
+users do to columns, because every operation keeps this one.
 
 Settings of a Spark session choose the types in which Arrow holds the other columns:
 ``spark.sql.session.timeZone`` the zone of timestamps, which is not part of an instant, and
@@ -43,7 +43,7 @@ EVENT_TIME: Final = "__beamlike_event_time"
 TICKS: Final = "__beamlike_ticks"
 MOVES: Final = "__beamlike_moves"
 OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES)
-"""Columns that rows of a source have on their way to the first grouping."""
+"""Columns that rows of a source have until they reach the first grouping."""
 
 DROPPED_ROW: Final = "dropped"
 REPORT: Final = "report"
@@ -98,7 +98,7 @@ _INSTANTS: Final = TimeTypes.of(pa.timestamp("us", tz="UTC"))
 _WALL_CLOCK: Final = TimeTypes.of(pa.timestamp("us"))
 
 BAD_ROWS: Final = tuple(problem.value for problem in RowProblem)
-"""Why a row never gets as far as a machine."""
+"""The reasons for which a row never reaches a machine."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

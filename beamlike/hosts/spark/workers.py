@@ -1,4 +1,4 @@
-"""What a Python worker of Spark does once: log what is configured, and not work between tasks.
+"""What a Python worker of Spark sets up once: its log, and less work between tasks.
 
 Workers are processes of their own, and know nothing of the logging that the driver has set up.
 Their standard error goes where that of the executor goes: to ``stderr`` of the executor in the work
@@ -15,14 +15,14 @@ from zipimport import zipimporter
 from beamlike.errors import EnvironmentProblem
 
 LOG_LEVEL: Final = "BEAMLIKE_LOG"
-"""The environment variable that says from which level on workers log; without it they do not."""
+"""The environment variable with the level from which on workers log; without it they do not log."""
 
 _prepared = False
 _eased = False
 
 
 def tune_worker_process() -> None:
-    """Have this process spend no time on what modules it has loaded, from its next task on.
+    """Stop this process from going through all loaded modules at each of its next tasks.
 
     Called at the start of each task, because only a function of a query runs in its workers.
     Without it each task of each micro-batch takes 50 to 150 ms of a core longer:
@@ -31,9 +31,9 @@ def tune_worker_process() -> None:
       task starts. Up to Python 3.12, each cached finder of a package in a zip file then reads
       the whole directory of that file again. A finder that is not in the cache is made when an
       import needs it.
-    * Spark collects garbage when a task has ended, and Python then looks at every object there
-      is: all of numpy, pyarrow and PySpark. What is there in the first task, which is after the
-      imports, stays until the process ends. It is moved out of sight once, and not in every task:
+    * Spark collects garbage when a task has ended, and Python then looks at every object: all of
+      numpy, pyarrow and PySpark. The objects that exist in the first task, after the imports, stay
+      until the process ends. They are excluded from collections once, and not in every task:
       garbage that a task leaves behind has to be found.
     """
     global _eased
@@ -54,13 +54,13 @@ def task_number() -> int:
 
 
 def local_folder() -> str:
-    """Where Spark has its files on the machine of this worker, which go when the application ends,
-    also what a failed task left there; empty if Spark does not say."""
+    """The folder of Spark's files on the machine of this worker; empty if Spark does not say. It is
+    deleted when the application ends, with the files of failed tasks."""
     return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
 
 
 def prepare_logs() -> None:
-    """Have this worker log what is configured, once in its life."""
+    """Set up the log of this worker as configured, once in its life."""
     global _prepared
     if _prepared:
         return
