@@ -1,4 +1,4 @@
-"""Elements on their way to the machine of a node, by key: the tables that its shards take.
+"""Tables of elements by key, which the shards of a node take.
 
 ====================  ====================  ====================================================
 column                type                  holds
@@ -38,11 +38,11 @@ from beamlike.runtime.graph.wire import Wire
 
 _ESCAPED: Final = ('"', "\\")
 _NOTED: Final = "noted"
-"""The column of elements that only notes of what happened are made of."""
+"""The column that marks elements which are only recorded."""
 
 
 def read_values(values: Iterable[Any], wire: Wire) -> Iterator[Any]:
-    """The values of a table's column, as they were."""
+    """The values in a table's column."""
     loads = wire.loads
     return (loads(value) if type(value) is bytes else value for value in values)
 
@@ -109,9 +109,9 @@ def typed(values: Sequence[Any], dtype: pa.DataType) -> pa.Array:
 
 
 def text_blobs(texts: Sequence[str]) -> list[bytes] | None:
-    """Texts in bytes as `key_bytes` makes them, all at once: a fifth of the time.
+    """The bytes of texts as `key_bytes` makes them, all at once in a fifth of the time.
 
-    None if one of them has a character that is written in another way in JSON.
+    None if one of them has a character that JSON escapes.
     """
     together = "".join(texts)
     if not (together.isascii() and together.isprintable()) or any(
@@ -125,7 +125,7 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> Sequence[bytes]:
     """Keys in bytes.
 
     Raises:
-        UnfitKeyError: One is none for other processes.
+        UnfitKeyError: A value cannot be a key in other processes.
     """
     if isinstance(keys, RepeatedKey):
         return RepeatedKey(key_bytes(keys.key, coders), len(keys))
@@ -160,12 +160,12 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
 
 
 def as_noted(table: pa.Table) -> pa.Table:
-    """The table as one that is only to be noted: its elements arrive combined."""
+    """The table marked as one that is only recorded, because its elements also arrive combined."""
     return table.append_column(_NOTED, pa.array(np.ones(table.num_rows, np.bool_)))
 
 
 def noted_of(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
-    """Elements one by one as they arrived, also those that were combined before."""
+    """Tables with single elements for a record, also of elements that arrive combined."""
     noted = [table.drop_columns([_NOTED]) for table in tables if _is_noted(table)]
     return together(noted or tables, wire)
 
@@ -184,13 +184,13 @@ def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:
 
 @attrs.frozen
 class SeenKeys:
-    """Keys that have come to a grouping in this process: each as it came, and as which one."""
+    """The keys that have come to a grouping in this process, with their order of arrival."""
 
     keys: dict[bytes, Hashable] = attrs.field(factory=dict)
     ranks: dict[bytes, int] = attrs.field(factory=dict)
 
     def add(self, blobs: Iterable[bytes], keys: Iterable[Hashable], coders: Coders) -> None:
-        """Keys that come, and their bytes. What has a coder is what the coder brings back."""
+        """Add keys that come, with their bytes. A key with a coder is what the coder decodes."""
         for blob, key in zip(blobs, keys, strict=True):
             if blob not in self.ranks:
                 self.ranks[blob] = len(self.ranks)

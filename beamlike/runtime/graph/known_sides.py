@@ -1,4 +1,4 @@
-"""Side inputs of which everything is known before the first element looks there.
+"""Side inputs that are computed completely before the first element looks into them.
 
 A side input that comes to an end by itself can be computed first. Then no element waits for it. If
 none can come too late, either, the function needs no state, and is called where the elements are:
@@ -61,7 +61,7 @@ def computable_first(ends: Sequence[Node]) -> list[SideInputNode]:
 
 
 def _left(ends: Sequence[Node], known_sides: Sequence[SideInputNode]) -> set[Node]:
-    """The nodes of a graph, without those that only make side inputs that are known."""
+    """The nodes of a graph without those that only compute known side inputs."""
     left, ahead = set[Node](), [*ends]
     while ahead:
         node = ahead.pop()
@@ -80,11 +80,10 @@ def _all_end(nodes: Sequence[Node]) -> bool:
 def known(
     node: SideInputNode, panes: Callable[[Edge], Sequence[bytes]], wire: Any
 ) -> KnownSideInputNode:
-    """What stands in place of a node whose side inputs are known.
+    """The node that replaces one whose side inputs are known.
 
     Args:
-        panes: What came out of the edge of a side input, in batches of
-            `beamlike.runtime.envelope`.
+        panes: The output of a side input's edge, in batches of `beamlike.runtime.envelope`.
         wire: How their values are bytes.
     """
     from beamlike.runtime.store.blobs import digest_of

@@ -22,7 +22,7 @@ class UsersMachine(Machine, Protocol):
         ...
 
     def teardown(self) -> None:
-        """After the last bundle: let what functions have set up come to its end."""
+        """Tear down what functions have set up, after the last bundle."""
         ...
 
 

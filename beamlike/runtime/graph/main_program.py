@@ -1,9 +1,9 @@
-"""What the main program defines, in processes whose main program is another one.
+"""Members of the main program in processes that have another main program.
 
-A worker's ``__main__`` is not that of the program that built the pipeline. Functions travel with
-what they use; but a pickle that says ``__main__.Order``, as a plain one does, says it of the
-process that reads it. With a `MainProgram` beside the functions the name is there, and saved values
-know their class by it: a program that was killed and started again finds the class that it has now.
+A worker's ``__main__`` is not the program that built the pipeline. Functions travel with what they
+use. But a plain pickle names a class as ``__main__.Order``, and that name is looked up in the
+process that reads it. A `MainProgram` that travels with the functions adds the name there. Saved
+values find their class by this name: a program that is started again finds its present class.
 """
 
 import pickle
@@ -17,13 +17,13 @@ from beamlike.runtime.graph.sending import pickled, refusal
 
 _MAIN: Final = "__main__"
 _installed: dict[str, Any] = {}
-"""What `MainProgram` has added to the main program of this process, by name."""
+"""The objects that `MainProgram` has added to the main program of this process, by name."""
 _latest: bytes = b""
 
 
 @attrs.frozen
 class MainProgram:
-    """Members of a main program. A process that unpickles this has them in its ``__main__``, too.
+    """Members of a main program. Unpickling this adds them to ``__main__`` of the process.
 
     Args:
         blob: A pickle of them, by name.
@@ -33,8 +33,8 @@ class MainProgram:
 
     @classmethod
     def of_this_process(cls, *, with_functions: bool) -> "MainProgram":
-        """The classes that the main program of this process defines, also its functions if asked
-        for. What cannot go to another process is left out.
+        """The classes that the main program of this process defines, and its functions if asked
+        for. Those that cannot go to another process are left out.
         """
         kinds = (type, FunctionType) if with_functions else (type,)
         members = vars(sys.modules[_MAIN]).items()
@@ -54,7 +54,7 @@ def _is_of_main(member: type | FunctionType, name: str) -> bool:
 
 
 def _opened(blob: bytes) -> MainProgram:
-    """Add the members to ``__main__``, but for names that are something else there."""
+    """Add the members to ``__main__``, except names that are already something else there."""
     global _latest
     if blob != _latest:
         names = vars(sys.modules[_MAIN])

@@ -1,4 +1,4 @@
-"""What users' functions count while a pipeline runs: counters, distributions and gauges by step.
+"""Metrics of users' functions in a running pipeline: counters, distributions and gauges by step.
 
 Source: Beam Python ``metrics.metricbase``, ``metrics.cells``.
 """
@@ -12,13 +12,13 @@ from typing import Any, Final, Literal, Protocol
 import attrs
 
 MetricKind = Literal["counters", "distributions", "gauges", "cells"]
-"""The attribute of `MetricsRecorder` that holds a metric; any other kind says itself how two parts
-become one."""
+"""The attribute of `MetricsRecorder` for a kind of metric. ``cells`` are of kinds that combine
+their parts themselves."""
 
 
 @attrs.frozen(order=True)
 class MetricName:
-    """A metric's name, and whose it is."""
+    """A metric's name and namespace."""
 
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class MetricKey:
 
 @attrs.frozen
 class DistributionData:
-    """What is kept of the numbers that a distribution was given."""
+    """A summary of the numbers of a distribution."""
 
     sum: int | float
     count: int
@@ -48,16 +48,16 @@ class DistributionData:
 
     @classmethod
     def of(cls, value: int | float) -> "DistributionData":
-        """Of one number."""
+        """The summary of one number."""
         return cls(value, 1, value, value)
 
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """The mean of the numbers."""
         return self.sum / self.count
 
     def merged(self, other: "DistributionData") -> "DistributionData":
-        """Of all numbers of both."""
+        """The summary of the numbers of both."""
         return DistributionData(
             self.sum + other.sum,
             self.count + other.count,
@@ -81,7 +81,7 @@ class MetricsRecorder:
     distributions: dict[MetricKey, DistributionData] = attrs.field(factory=dict)
     gauges: dict[MetricKey, Any] = attrs.field(factory=dict)
     cells: dict[MetricKey, Combinable] = attrs.field(factory=dict)
-    """Metrics of any other kind, which say themselves how two become one."""
+    """Metrics of any other kind, which combine their parts themselves."""
 
     @contextmanager
     def step(self, label: str) -> Iterator[None]:
@@ -105,7 +105,7 @@ class MetricsRecorder:
                     self.add(part, MetricKey(label, key.metric), value)
 
     def add(self, part: MetricKind, key: MetricKey, value: Any) -> None:
-        """One more part of a metric: a number to count, `DistributionData`, or what it is now."""
+        """Add to a metric: a number to count, `DistributionData`, or the value of a gauge."""
         known = getattr(self, part)
         known[key] = _TOGETHER[part](known[key], value) if key in known else value
 
@@ -116,14 +116,14 @@ _TOGETHER: Final[Mapping[MetricKind, Callable[[Any, Any], Any]]] = {
     "gauges": lambda _, later: later,
     "cells": lambda cell, later: cell.combine(later),
 }
-"""How two parts of a metric become one, by the attribute of `MetricsRecorder`, in their order."""
+"""How an earlier and a later part of a metric become one, by kind of metric."""
 
 _current: ContextVar[tuple[MetricsRecorder, str] | None] = ContextVar("metrics", default=None)
 
 
 def record(name: MetricName, part: MetricKind, value: Any) -> None:
-    """One more part of a metric of the step that is running, see `MetricsRecorder.add`; nothing
-    happens if none is, as in Beam."""
+    """Add to a metric of the step that is running, see `MetricsRecorder.add`. Without a running
+    step nothing happens, as in Beam."""
     current = _current.get()
     if current is not None:
         recorder, label = current

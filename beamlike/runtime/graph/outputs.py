@@ -1,4 +1,4 @@
-"""What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
+"""The result of a run of a pipeline: the elements of its edges, and what was dropped."""
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ class LostElements:
     counts: Mapping[tuple[str, str], int] = attrs.field(factory=dict)
 
     def add(self, elements: Iterable[DroppedElement]) -> None:
-        """Note some more."""
+        """Add elements that were dropped."""
         added = [*elements]
         if not added:
             return
@@ -68,7 +68,7 @@ class EdgeOutput(Sequence[OutputElement]):
         self._elements = Bundle()
 
     def add(self, step: int, bundle: Bundle) -> None:
-        """What a step brought out."""
+        """Add the elements of a step."""
         self._steps += [step] * len(bundle)
         self._elements.extend(bundle)
 
@@ -104,8 +104,8 @@ class PipelineRun:
         came: The elements of each edge.
         lost: What was dropped, the newest of it; see `LostElements`.
         metrics: What functions counted.
-        inside: What happened inside of groupings, where a record is kept.
-        kept: The edges that were kept; None: all.
+        inside: The record of what happened inside of groupings, where one is kept.
+        kept: The edges whose elements were kept; None: all.
         nodes: The graph.
         why_not: Why other edges were not kept, and what to do.
         lost_counts: How many elements were dropped, by label and reason.
@@ -121,21 +121,21 @@ class PipelineRun:
     lost_counts: Mapping[tuple[str, str], int] = attrs.field(factory=dict, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
-        """What a node that groups was given, step by step, and all that came of it.
+        """The record of a grouping: its input step by step, and all its outputs.
 
-        None if it does not group, or if no record of it is kept: a pipeline keeps one if it is a
-        test's, or was asked for by `Pipeline.keep`, and reads and writes no DataFrames on Spark.
+        None if the node does not group, or if no record of it is kept: a pipeline keeps one in a
+        test, or if `Pipeline.keep` asks for it, unless it reads or writes DataFrames on Spark.
         """
         known = self._inside.get(node)
         return None if known is None else known.run
 
     @property
     def groupings(self) -> tuple[GroupNode, ...]:
-        """The groupings whose inside is known, in the order of the pipeline."""
+        """The groupings with a record, in the order of the pipeline."""
         return tuple(node for node in self._inside if isinstance(node, GroupNode))
 
     def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
-        """What came out of an edge; nothing if it was not part of the graph.
+        """The elements of an edge; none if it was not part of the graph.
 
         Raises:
             PipelineError: Its elements were not kept.
@@ -150,7 +150,7 @@ class PipelineRun:
 
 @attrs.define
 class RunRecord:
-    """What a run leaves behind, while it goes on.
+    """Collects the result of a run while it goes on.
 
     Args:
         came: The elements of each edge.
@@ -176,7 +176,7 @@ class RunRecord:
     def run(
         self, nodes: Iterable[Node], kept: Container[Edge] | None, why_not: str = STREAMED_ON
     ) -> PipelineRun:
-        """What a graph of these nodes has left so far; for the arguments see `PipelineRun`."""
+        """The result of a graph with these nodes so far; for the arguments see `PipelineRun`."""
         return PipelineRun(
             *(dict(self.came), self.lost.newest, self.metrics, dict(self.inside), kept),
             *(frozenset(nodes), why_not, self.lost.counts),

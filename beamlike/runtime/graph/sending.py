@@ -1,4 +1,4 @@
-"""The functions of a pipeline as bytes for other processes, and which of them cannot be sent."""
+"""Pickles the functions of a pipeline for other processes, and finds those that cannot be sent."""
 
 import io
 import reprlib
@@ -16,7 +16,7 @@ from beamlike.model.graph import Node, ReadNode
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 _DEEPEST: Final = 12
-"""How far inside of a function is looked for what it holds."""
+"""How deep the search goes into what a function holds."""
 
 _GENERIC_ITEM: Final = getattr(Generic.__class_getitem__, "__func__", None)
 """What makes ``Point[int]`` of a generic named tuple before Python 3.12, where no name of its own
@@ -24,7 +24,7 @@ leads a pickle there."""
 
 
 class FunctionPickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles functions and classes, those of ``__main__`` by what is in them."""
+    """Pickles functions and classes; those of ``__main__`` by their content."""
 
     def reducer_override(self, obj: Any) -> Any:
         if obj is _GENERIC_ITEM:
@@ -47,11 +47,12 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
     """Parts of a pipeline as bytes.
 
     Args:
-        parts: All of it.
+        parts: The parts.
         nodes: The nodes among them, each after its sources.
 
     Raises:
-        UnpicklableError: A node holds what cannot go to another process; says which, and where.
+        UnpicklableError: A node holds an object that cannot go to another process. The text says
+            which object, and where it is.
     """
     try:
         return pickled(list(parts))
@@ -62,12 +63,13 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
 
 
 def check_sendable(node: Node) -> None:
-    """Refuse a node whose functions cannot go to another process, as soon as it is made.
+    """Refuse a new node if its functions cannot go to another process.
 
-    What it reads has been looked at before. Elements and DataFrames of sources go another way.
+    The nodes that it reads were checked before. Elements and DataFrames of sources are not pickled
+    with it.
 
     Raises:
-        UnpicklableError: With what it holds, and where.
+        UnpicklableError: The text says which object cannot be sent, and where it is.
     """
     if isinstance(node, ReadNode):
         return
@@ -82,7 +84,7 @@ def _check(node: Node, part: Any) -> None:
 
 
 def refusal(thing: Any) -> UserRaised | None:
-    """What is raised because something cannot go to another process; None: it can."""
+    """The error of sending an object to another process; None if it can be sent."""
     try:
         pickled(thing)
     except USER_RAISED as error:
@@ -102,7 +104,7 @@ def _held_by(node: Node, error: UserRaised) -> UnpicklableError:
 
 
 def _way(thing: Any) -> Iterator[tuple[str, Any]]:
-    """From a thing to what is wrong in it, each step with its name."""
+    """The path from an object to the part of it that cannot be sent, with a name for each step."""
     seen: set[int] = set()
     for _ in range(_DEEPEST):
         seen.add(id(thing))
@@ -132,7 +134,7 @@ def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function takes from outside."""
+    """The objects that a function uses from outside."""
     name, code = function.__qualname__, function.__code__
     for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:

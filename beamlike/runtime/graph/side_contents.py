@@ -1,4 +1,5 @@
-"""The items of side inputs on a shard: where they are stored, and who still looks into them."""
+"""The items of side inputs on a shard: where they are stored, and which of them are still
+needed."""
 
 import json
 from collections import Counter
@@ -24,16 +25,16 @@ from beamlike.runtime.store.index import READ_ERRORS
 from beamlike.runtime.store.stores import INDEX, Recent, Store
 
 _ROOM: Final = 256 * 1024 * 1024
-"""So many bytes on the wire may the items have that a process keeps."""
+"""A process keeps items of at most so many bytes (on the wire)."""
 
 
 class Space(Store):
-    """The blobs of one of several that share a store.
+    """One of several spaces for blobs in one store.
 
     Args:
         store: The store.
-        place: Which one.
-        count: How many there are.
+        place: The number of this space.
+        count: How many spaces there are.
     """
 
     def __init__(self, store: Store, place: int, count: int) -> None:
@@ -83,18 +84,19 @@ class SideContents:
             raise damaged(saved or b"", f"{type(error).__name__}: {error}") from error
         self._saved = _EMPTY if saved is None else index
         self._arrived: dict[str, bytes] = {}
-        # Coders are a pipeline's own: what they make is not for the others of this process.
+        # Another pipeline of this process may have other coders, so these items are not shared.
         self._recent = _recent_items() if wire.coders else RECENT
 
     def shown(self, side: int, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A pane as a machine takes it: its items are one, their digest."""
+        """A pane in the form that a machine takes: with the digest of its items as its only
+        item."""
         digest = row["digest"]
         self._arrived[digest] = row["value_value"]
         self.latest.content[side, window_of(row["start"], row["end"])] = digest
         return {**row, "value_value": self._wire.dumps(Side((digest,)))}
 
     def wait(self, batches_in: Iterable[SideBatch]) -> None:
-        """Note batches that come to a later machine."""
+        """Note batches that went on to a later machine."""
         for batch in batches_in:
             self._waiting.update(_digests(batch.seen))
 
@@ -112,7 +114,7 @@ class SideContents:
         """The items with this digest.
 
         Raises:
-            StateError: They are not there, or not what was written.
+            StateError: They are not there, or are not what was written.
         """
         if digest == NOTHING_SEEN:
             return NOTHING_SEEN
@@ -148,7 +150,7 @@ class SideContents:
         return dropped_by_key
 
     def save(self, reached: Sequence[int]) -> None:
-        """Store what windows hold, and forget what no element can look into any more.
+        """Store the contents of windows, and forget those into which no element can look any more.
 
         Args:
             reached: The watermark of each machine (ticks).
@@ -189,4 +191,4 @@ def _recent_items() -> Recent[Any]:
 
 
 RECENT: Final = _recent_items()
-"""Those of all shards of this process, read once for all."""
+"""The items that all shards of this process have read last."""

@@ -1,9 +1,9 @@
 """A function that looks into side inputs: what its node does, wherever its state is stored.
 
-Each side input has a machine of its own, one after the other: an element that the first one lets
-out comes to the next one. The elements of a bundle that are in one window look into the same side
-windows and come out together, so a machine takes them as one: a `SideBatch`. What a side window
-holds is one item to a machine, whatever its size.
+Each side input has a machine. An element that the first machine lets out goes on to the next one.
+The elements of a bundle that are in one window look into the same side windows and come out
+together, so a machine takes them as one element: a `SideBatch`. The content of a side window is one
+item for a machine, whatever its size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ from beamlike.runtime.graph.wire import Listed, Wire
 from beamlike.runtime.graph.worker import Contents, FunctionWorker, Tagged, Worker
 
 NOTHING_SEEN: Final[tuple[Any, ...]] = ()
-"""What is seen of an empty side window."""
+"""What an element sees of an empty side window."""
 
 
 @attrs.frozen(repr=False)
@@ -39,7 +39,7 @@ class SideBatch:
         values: Their values.
         timestamps: Their event times (ticks).
         panes: Their panes.
-        seen: What the side inputs that they have passed hold for them.
+        seen: The contents, for them, of the side inputs that they have passed.
     """
 
     values: list[Any]
@@ -55,7 +55,8 @@ class SideBatch:
         return SideBatch, (Listed(self.values), self.timestamps, self.panes, self.seen)
 
     def element(self, window: Window) -> Element:
-        """What a machine takes: their earliest time is what the watermark waits for."""
+        """The element that a machine takes. Its time is their earliest: the watermark waits for
+        it."""
         return Element(Main(self), min(self.timestamps), window)
 
     def bundle(self, window: Window) -> Bundle:
@@ -64,14 +65,14 @@ class SideBatch:
         return Bundle(self.values, self.timestamps, spans, self.panes)
 
     def drops(self, drop: Drop) -> Iterator[Drop]:
-        """The drop of each of them, where a machine dropped all."""
+        """The drop of each element, after a machine dropped the batch."""
         for value, timestamp in zip(self.values, self.timestamps, strict=True):
             element = Element(value, timestamp, drop.window)
             yield attrs.evolve(drop, element=element)
 
 
 def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
-    """The elements of a bundle by their windows, each in one; windows in order of arrival."""
+    """The elements of a bundle by window, in order of arrival of windows. Each is in one window."""
     elements, spans = bundle.one_window_each()
     if len(elements) and len(set(spans.starts)) == len(set(spans.ends)) == 1:
         window = window_of(spans.starts[0], spans.ends[0])
@@ -94,15 +95,14 @@ def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
 
 @attrs.define
 class LatestPanes:
-    """What the side windows of a node hold now.
+    """The present contents of the side windows of a node.
 
-    An element that has waited for one side input sees the latest pane of the others, too: all of
-    them are looked into when the function is called, as in Beam
-    ``SimplePushbackSideInputDoFnRunner``.
+    An element that has waited for one side input sees the latest panes of the others too: all are
+    read when the function is called, as in Beam ``SimplePushbackSideInputDoFnRunner``.
 
     Args:
-        machines: Those of the node.
-        content: What each side window holds, by the number of the side input and the window.
+        machines: The machines of the node.
+        content: The content of each side window, by the number of the side input and the window.
     """
 
     machines: Sequence[SideInputs]
@@ -111,7 +111,7 @@ class LatestPanes:
     def seen_by(self, window: Window, batch: SideBatch) -> SideBatch:
         """A batch in a main window, with what it sees now.
 
-        Where a side window is empty, or is forgotten by now, it sees what it saw when it passed.
+        If a side window is empty or forgotten, the batch sees what it saw when it passed.
         """
         if len(self.machines) == 1:  # it has not waited since then
             return batch
@@ -122,7 +122,7 @@ class LatestPanes:
         return attrs.evolve(batch, seen=tuple(seen))
 
     def forget(self, reached: Sequence[int]) -> None:
-        """Forget what no element can look into any more.
+        """Forget the side windows into which no element can look any more.
 
         Args:
             reached: The watermark that both inputs of each machine have reached (ticks).
@@ -133,7 +133,7 @@ class LatestPanes:
 
 
 def released(effects: Iterable[Effect]) -> list[tuple[Window, SideBatch]]:
-    """The batches that a machine let out, each with what it sees of that side input, too."""
+    """The batches that a machine let out, each with what it sees of that side input added."""
     batches_out = []
     for effect in effects:
         if isinstance(effect, Pane):
@@ -145,7 +145,7 @@ def released(effects: Iterable[Effect]) -> list[tuple[Window, SideBatch]]:
 
 
 def dropped(effects: Iterable[Effect]) -> Iterator[tuple[Any, Drop]]:
-    """What a machine dropped, element by element, under the key that all have."""
+    """The drops of a machine, element by element. All elements have one key."""
     for effect in effects:
         if isinstance(effect, Drop):
             match effect.element:
@@ -156,7 +156,7 @@ def dropped(effects: Iterable[Effect]) -> Iterator[tuple[Any, Drop]]:
 
 
 class SideInputWorker(Worker):
-    """Shows a function what each element sees. Its machines are stepped in this process."""
+    """Calls a function with the side inputs of each element. Its machines run in this process."""
 
     def __init__(self, node: SideInputNode) -> None:
         super().__init__(node)
@@ -233,7 +233,8 @@ class SideInputWorker(Worker):
     def _let_out(
         self, number: int, arriving: Sequence[Element], waiting: Sequence[tuple[Window, SideBatch]]
     ) -> list[tuple[Window, SideBatch]]:
-        """What a machine lets out when panes of its side input arrive, then batches."""
+        """The batches that a machine lets out when panes of its side input arrive, and then
+        batches."""
         elements = (*arriving, *(batch.element(window) for window, batch in waiting))
         return self._step(number, Arrived(elements)) if elements else []
 
@@ -254,7 +255,7 @@ class SideInputWorker(Worker):
 def _seen_together(
     batches_out: Iterable[tuple[Window, SideBatch]],
 ) -> Iterator[tuple[Contents, Bundle]]:
-    """Batches in a row that see the same, as bundles, each with the side inputs."""
+    """Bundles of successive batches that see the same, each with the side inputs."""
     for _, group in groupby(batches_out, lambda pair: [*map(id, pair[1].seen)]):
         bundle, contents = Bundle(), ()
         for window, batch in group:

@@ -1,9 +1,9 @@
 """A function that looks into side inputs, on a shard.
 
-Elements are dealt out to all shards; each shard is sent every pane of a side input once. To the
-machines a pane is the digest of its items, and so is it in the state of their windows. The items
-are stored beside that, once for each shard, until no element can look there any more. The function
-is called where they are: what leaves the shard is what it makes.
+Elements are dealt out to all shards. Every pane of a side input is sent to each shard. In the
+machines, and in the state of their windows, a digest stands for the items of a pane. Each shard
+stores the items themselves once, until no element can look there any more. The function is called
+on the shard, so its outputs are what leaves the shard.
 
 What arrives is a table:
 
@@ -75,22 +75,23 @@ _OF_MACHINE: Final = pa.schema(
         ("bucket", pa.int32()),
     ]
 )
-"""What a machine takes, as `beamlike.runtime.envelope` reads it."""
+"""The columns that a machine takes, see `beamlike.runtime.envelope`."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 """Knuth's multiplicative hash: numbers that are evenly spaced land everywhere."""
 _HASHED: Final = frozenset((bool, bytes, int, str, date, datetime, time, timedelta))
-"""Classes whose equal values have one hash, in all processes of a query: Spark gives them one seed.
-None is not one of them, nor is what may be no number: their hashes are addresses."""
+"""Classes whose equal values have one hash in all processes of a query, because Spark gives these
+one seed. None is not among them, nor are floats, which may be NaN: their hashes are addresses."""
 _KEY: Final = b"()"
-"""The key of all that a machine takes: a shard has one view of each side input."""
+"""The key of everything that a machine takes: a shard has one view of each side input."""
 
 
 def dealt_out(bundles: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tuple[int, pa.Table]]:
     """A table for each shard that gets something, with the shard's position.
 
-    An element goes where its value, its time and how often both came before send it: the same
-    elements in any order are dealt out in the same way, also where many are equal. Spark may run a
-    task once more, with its rows in another order, while shards have taken what it sent before.
+    The shard of an element depends on its value, its time, and how often both came before. So the
+    same elements are dealt out in the same way in any order, also if many are equal. That matters
+    because Spark may repeat a task with its rows in another order, when shards have already taken
+    what it sent the first time.
 
     Args:
         bundles: The elements of the main source, and the panes of each side input.
@@ -191,9 +192,9 @@ def side_clocks(
     """The clocks of each machine of a node with side inputs.
 
     Args:
-        origins: The inputs of the node, by their numbers.
-        main: Those of its main input.
-        sides: Those of each side input.
+        origins: The numbers of all inputs of the node.
+        main: The numbers of those of its main input.
+        sides: The numbers of those of each side input.
         clock_of: The clock of an input.
     """
     clocks = []
@@ -212,14 +213,14 @@ class SideInputStage:
     """The shards of a node with side inputs.
 
     With several side inputs an element that waits for one holds back the watermark of the later
-    machines, as far as it is in their shard: of late elements each shard may take others.
+    machines on its shard. So shards may differ in which late elements they accept.
 
     Args:
-        worker: What the node does.
+        worker: The worker of the node.
         wire: How values are bytes.
-        shards: How many there are.
-        clocks: Those of each machine. The first takes what arrives; to any other the first input
-            is the machine before.
+        shards: How many shards there are.
+        clocks: The clocks of each machine. For each machine after the first one the first input is
+            the machine before it.
     """
 
     notes: Final = False
@@ -236,7 +237,8 @@ class SideInputStage:
 
     @property
     def plan(self) -> Plan:
-        """What saved state depends on is that of the first machine, which names all side inputs."""
+        """The plan of the first machine: saved state depends on it, and it names all side
+        inputs."""
         return self._plans[0]
 
     def together(self, tables: Sequence[pa.Table]) -> list[pa.Table]:

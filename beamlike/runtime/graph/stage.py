@@ -1,4 +1,5 @@
-"""A node that keeps state, on a shard: from the tables that arrive to the bundle that comes out."""
+"""A node that keeps state, on a shard: takes the tables that arrive, makes the bundles that
+leave."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,10 +70,10 @@ class HeldValues:
 
 @attrs.frozen
 class NodeOperation(Operation):
-    """The machine of a node, which saved state depends on.
+    """The machine of a node, as an operation.
 
-    ``typed`` is how its accumulators are saved, where the type of its values is declared, and
-    ``read`` makes values of what their column holds.
+    ``typed`` says how accumulators are saved if the type of values is declared; ``read`` makes
+    values of the contents of their column.
     """
 
     machine: Machine
@@ -119,8 +120,8 @@ class NodeOperation(Operation):
 
 @attrs.frozen
 class _OverWire(PickledColumn):
-    """Any Python value. ``checks`` says whether it is made of what has not been on the wire yet,
-    where values are checked."""
+    """Any Python value, on the wire. ``checks`` says whether coders have to show that it comes
+    back, because it is made of values that were not checked yet."""
 
     wire: Wire
     checks: bool = False
@@ -166,8 +167,8 @@ def plan_of(
         wire: How its keys and values are bytes.
         shards: The groups that share its keys.
         buckets: See `Plan`.
-        clocks: Those of the sources and stateful nodes whose watermarks are its own; None: the
-            watermark is given.
+        clocks: The clocks of the sources and stateful nodes that its watermark follows from; None:
+            the host gives the watermark.
         held: Where values without a declared type are read from; None: from their column.
     """
     unit = node.resolution
@@ -223,13 +224,13 @@ class StageStepped:
     """What a step of a shard brought out.
 
     Args:
-        out: The elements that its panes become, by the tag of the output.
+        out: The elements that panes become, by the tag of the output.
         drops: What was dropped, by key.
         merges: The merges of live windows, by key, for a log: to be read once, as ``panes``.
         status: The status of the shard then.
         outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
         trace: For traces: what the machine traced.
-        panes: Which panes came out of which key, for a log.
+        panes: For a log: the panes by key.
     """
 
     out: dict[str, Bundle]
@@ -243,15 +244,15 @@ class StageStepped:
 
 @attrs.frozen(slots=False)
 class Stage:
-    """A node of a layer: what it is given and shows, and its shards.
+    """The shards of a node of a layer.
 
     Args:
-        worker: What the node does.
-        plan: Of its shards.
+        worker: The worker of the node.
+        plan: The plan of its shards.
         wire: How keys and values are bytes.
-        notes: Whether it is noted what happens inside.
-        seen: The keys that have come, where panes come out in the order of their keys as on the
-            memory host; None: the order is not defined.
+        notes: Whether the inside of the node is recorded.
+        seen: The keys in order of arrival, if panes are to come out in that order, as on the memory
+            host; None: the order is not defined.
     """
 
     worker: StatefulWorker
@@ -273,15 +274,15 @@ class Stage:
         return TracedShard(self.plan) if self.notes else Shard(self.plan)
 
     def prepare(self) -> None:
-        """Make once, before the first element, what all steps need."""
+        """Make everything that all steps need, before the first element."""
         _ = self._stepper, self.plan.identity, self.plan.about
 
     def step(self, store: Store, batch: ShardInput) -> StageStepped:
         """Take a shard through a micro-batch, by the columnar machine if that can do it.
 
         Args:
-            store: Its state.
-            batch: What reaches it: tables as `together` has them, and what its origins report.
+            store: The state of the shard.
+            batch: The tables that arrive, as `together` returns them, and what its origins report.
 
         Raises:
             UserFunctionError: A function of the user's raised.
@@ -346,7 +347,8 @@ class Stage:
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
-        """The places of panes by their keys: as a bundle has them, else as they first came."""
+        """The places of panes, sorted by when their keys came: within the bundle for panes that its
+        arrival brings out, else ever."""
         assert self.seen is not None, "else they are in any order"
         ranks = panes.key.tolist()
         if phase != ARRIVAL:
@@ -400,7 +402,7 @@ class Stage:
 
     @contextmanager
     def _keys_named(self) -> Iterator[None]:
-        """What fails inside the block says the key itself, and not its bytes."""
+        """Errors of the block name the key itself, not its bytes."""
         try:
             yield
         except UserFunctionError as error:

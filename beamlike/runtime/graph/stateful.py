@@ -35,11 +35,11 @@ from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 
 def folds_parts(node: Node) -> bool:
-    """Whether parts of a step bring out the panes of the whole, as long as nothing can be late.
+    """Whether a node may take a step in parts and emit the same panes, while nothing can be late.
 
-    They do where only the watermark makes panes, and windows do not merge: the identity of a
-    session may depend on what comes together. A grouping that lists its values keeps them anyway,
-    and takes them at once.
+    It may if only the watermark makes panes, and windows do not merge: the identity of a session
+    may depend on which elements arrive together. A grouping that lists its values keeps them all
+    anyway, so it takes them at once.
     """
     if not isinstance(node, GroupNode):
         return False
@@ -51,16 +51,17 @@ def folds_parts(node: Node) -> bool:
 
 
 def is_before_all_windows(watermark: int) -> bool:
-    """Whether no window can have ended: a source that ends by itself has this watermark (ticks)."""
+    """Whether no window can have ended at this watermark (ticks): a source that ends by itself has
+    it before its end."""
     return any(watermark == unit.earliest for unit in Resolution)
 
 
 @attrs.frozen
 class Keyed:
-    """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
+    """The elements of a bundle for a machine, by key, in columns.
 
-    ``declared`` is the type of all values, if it is declared. ``unassigned`` says which elements
-    get their windows from the machine; None: all of them come in one.
+    ``declared`` is the declared type of all values, None if there is none. ``unassigned`` says
+    which elements get their windows from the machine; None: none of them, all arrive in a window.
     """
 
     keys: Sequence[Hashable]
@@ -92,12 +93,12 @@ class Keyed:
 
     @property
     def objects(self) -> list[Any]:
-        """The values as objects of Python, also where they come as an array."""
+        """The values as objects of Python, also if they are an array."""
         values: list[Any] = getattr(self.values, "tolist", lambda: [*self.values])()
         return values
 
     def with_objects(self) -> "Keyed":
-        """With values that are objects of Python, unless their type is declared."""
+        """These elements with values as objects of Python, unless their type is declared."""
         if self.declared is not None or isinstance(self.values, list):
             return self
         return attrs.evolve(self, values=self.objects)
@@ -146,7 +147,7 @@ class StatefulWorker(Worker, Recorded):
         return self._play(Arrive(elements)) if elements else ()  # some are in no window
 
     def _known(self, key: Hashable) -> Hashable:
-        """What is equal for this key and no other."""
+        """A value that is equal for equal keys, and for no others."""
         if type(key) is str:  # most are; other keys are known by bytes, which equal no text
             return self._keys.setdefault(key, key)
         coders = self._wire.coders
@@ -166,7 +167,7 @@ class StatefulWorker(Worker, Recorded):
         return known
 
     def _compared(self, key: Hashable) -> Hashable:
-        """A key that its own class compares with the others."""
+        """A key that is compared by the ``==`` of its class."""
         try:
             first = self._keys.setdefault(key, key)
             is_found = hash(key) == hash(key) and first == key and key in self._keys
@@ -210,7 +211,7 @@ class StatefulWorker(Worker, Recorded):
         """The element that a pane of the machine becomes."""
 
     def closing(self) -> Bundle:
-        """What comes out once a bundle is over."""
+        """The elements that come out at the end of a bundle."""
         return Bundle()
 
 

@@ -1,8 +1,7 @@
-"""What happened inside of a grouping while scripts were played: traced by the workers as it
-happens.
+"""Traces of what happens inside of a grouping while scripts are played, written by the workers.
 
-A worker records what a shard was given in a micro-batch, its clocks after it, and all outputs of
-its machine. In the driver the traces of all shards become the `Run` of the grouping.
+A worker records the input of a shard in a micro-batch, its clocks after it, and all outputs of its
+machine. In the driver the traces of all shards become the `Run` of the grouping.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -40,7 +39,7 @@ _PHASES: Final[Mapping[type[Event], int]] = {
     Bundle: ARRIVAL,
     AdvanceWatermark: WATERMARK,
 }
-"""In this order things happen to a shard in a micro-batch."""
+"""The phases of a shard's micro-batch, by the event of the machine."""
 
 
 @attrs.frozen
@@ -52,10 +51,9 @@ class ShardTrace:
         shard: The position of the shard.
         clock: Processing time (ticks).
         watermark: Its input watermark (ticks) after the micro-batch.
-        arrived: Each element that it was given: its key and its value in bytes, and itself
-            without its value.
-        outputs: What came out, in order: in which phase, of which key, and what.
-        trace: What the machine traced, in order: in which phase, of which key, and what.
+        arrived: The elements that arrived: key in bytes, value in bytes, element without its value.
+        outputs: The outputs in order: phase, key and effect.
+        trace: The trace of the machine in order: phase, key and event.
     """
 
     node: int
@@ -121,10 +119,10 @@ class Inside(Recorded):
     """The run of one grouping, made of the traces of each micro-batch.
 
     Args:
-        key_of: The key that became these bytes.
-        wire: How its values are bytes.
-        machine: The reference machine of the grouping. Where the columnar machine stepped it, which
-            reports only what comes out, the trace is that of the reference machine.
+        key_of: Makes keys of their bytes.
+        wire: How values are bytes.
+        machine: The reference machine of the grouping. It makes the trace where the columnar
+            machine stepped the grouping, which reports only outputs.
     """
 
     def __init__(self, key_of: Callable[[Any], Hashable], wire: Wire, machine: Machine) -> None:
@@ -144,7 +142,7 @@ class Inside(Recorded):
         return run.with_keys(self._key_of)
 
     def add(self, step: int, noted: Iterable[ShardTrace]) -> None:
-        """The traces of its shards in one micro-batch, which was this step of the pipeline."""
+        """Add the traces of its shards in one micro-batch, which was this step of the pipeline."""
         shards = sorted(noted, key=lambda shard: shard.shard)
         clock = max(shard.clock for shard in shards)
         watermark = min(shard.watermark for shard in shards)

@@ -1,10 +1,10 @@
 """Values of a pipeline as bytes: on their way between processes, and saved in state.
 
-A value is a pickle. In it, what has a declared coder is a name and the coder's bytes, wherever it
-is: alone or inside of something. An object of a data class, an attrs class or a named tuple needs
-no coder; beside it stand the names of its fields, so that it is never taken for an object of what
-the class has become since. Tuples of one class, as rows and named tuples are, travel as plain
-tuples if they are `Listed`.
+A value is a pickle. In it an object with a declared coder is the name of its class and the coder's
+bytes, whether it is the value or inside of it. An object of a data class, an attrs class or a named
+tuple needs no coder; the names of its fields are saved with it, so that it is refused if its class
+has other fields later. Tuples of one class, such as rows and named tuples, travel as plain tuples
+if they are `Listed`.
 """
 
 import copyreg
@@ -36,16 +36,16 @@ def _unreadable(noun: str, problem: str, advice: str) -> StateError:
 
 
 MADE_BY: Final = "__beamlike_made_by__"
-"""The attribute of a class of tuples that has what says how its objects are made of tuples, and the
-arguments of that. Fields may have any name but this."""
+"""The attribute of a class of tuples with the function that makes its objects of plain tuples, and
+that function's arguments. A field must not have this name."""
 
 
 @attrs.frozen(slots=False)
 class Wire:
-    """Makes values bytes, and bytes values.
+    """Makes bytes of values, and values of bytes.
 
     Args:
-        coders: Those that were declared when the pipeline was started.
+        coders: The coders that were declared when the pipeline was started.
     """
 
     coders: Coders = attrs.field(factory=Coders)
@@ -57,20 +57,20 @@ class Wire:
 
     @classmethod
     def local(cls) -> "Wire":
-        """The wire of this process's coders, where keys do not leave it."""
+        """The wire with this process's coders, for keys that do not leave the process."""
         return cls(attrs.evolve(registry.coders, local_classes={}))
 
     def dumps(self, value: Any) -> bytes:
         """A value as bytes.
 
         Raises:
-            CoderError: It, or something in it, cannot be bytes, or does not come back from them.
+            CoderError: The value, or one inside of it, cannot be encoded, or decodes to another.
         """
         (blob,) = self.blobs_of([value])
         return blob
 
     def blobs_of(self, values: Iterable[Any], *, checks: bool = True) -> list[bytes]:
-        """Values as bytes, each for itself.
+        """Values as bytes, each by itself.
 
         Args:
             values: The values.
@@ -93,7 +93,7 @@ class Wire:
         """The value that became these bytes.
 
         Raises:
-            StateError: A class or a coder is not what it was when they were made, or is missing.
+            StateError: A class or a coder has changed since the bytes were made, or is missing.
         """
         if not self.coders:
             try:
@@ -123,7 +123,7 @@ class Wire:
         return self.loads(sink.getvalue()) if pickler.coded else value
 
     def round_trip_all(self, values: list[Any]) -> list[Any]:
-        """Each as `round_trip` has it."""
+        """Each value as `round_trip` returns it."""
         return [*map(self.round_trip, values)] if self.coders else values
 
     def __getstate__(self) -> dict[str, Any]:
@@ -204,10 +204,11 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
 
 @attrs.frozen
 class Listed:
-    """Values that come out of another process as a list.
+    """Values that arrive in another process as a list.
 
-    The objects of a class of tuples cost ten times what plain tuples do. Where all values are of
-    one such class, it goes with them once, as what makes its objects of tuples.
+    Pickling objects of a class of tuples takes ten times as long as pickling plain tuples. If all
+    values are of one such class, they travel as plain tuples, with the function that makes objects
+    of them.
     """
 
     values: list[Any]
@@ -275,7 +276,8 @@ def _remade(maker: Callable[..., Callable[[Any], Any]], args: Any, values: list[
 
 @lru_cache(maxsize=1_000)
 def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
-    """What says how objects of a class are made of tuples, and its arguments; None if none does."""
+    """The function that makes objects of a class of tuples, and its arguments; None: there is
+    none."""
     if not issubclass(cls, tuple) or cls.__iter__ is not tuple.__iter__:
         return None
     if MADE_BY in vars(cls):
@@ -290,7 +292,7 @@ def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
 
 
 def _named_maker(cls: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
-    """What makes named tuples of a class."""
+    """The function that makes named tuples of a class."""
     _check_fields(cls, names)
     return partial(tuple.__new__, cls)
 

@@ -44,7 +44,7 @@ def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False
 
 
 def stream_of(table: pa.Table, head: bytes = b"") -> bytes:
-    """A table as an Arrow stream, after some bytes: as many as keep it aligned, if any."""
+    """A table as an Arrow stream after ``head``, whose length must keep the stream aligned."""
     # A buffer that grows with what is written is copied each time.
     size = _written(table, pa.MockOutputStream()).size()
     buffer = pa.allocate_buffer(len(head) + size)
@@ -64,8 +64,8 @@ def table_in(stream: bytes | pa.Buffer) -> pa.Table:
     """The table in an Arrow stream.
 
     Raises:
-        StateError: It is none, or damaged. Values that were changed in their places are not noticed
-            here: what is saved has a digest beside it, see `beamlike.runtime.store.pages`.
+        StateError: It is not a stream, or is damaged. A changed value is not noticed here: saved
+            state has a digest for that, see `beamlike.runtime.store.pages`.
     """
     try:
         table = pa.ipc.open_stream(pa.py_buffer(stream)).read_all()
@@ -79,7 +79,7 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
     """The table and the header of a blob.
 
     Raises:
-        StateError: It is none, or damaged; as `table_in`.
+        StateError: It is not a blob, or is damaged; see `table_in`.
     """
     table = table_in(blob)
     try:
@@ -117,10 +117,10 @@ MOST_IN_ONE_PIECE: Final = 2**31 - 1
 """Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
 
 _BESIDES: Final = 2**20
-"""Bytes that a blob may have besides its columns."""
+"""The bytes that a blob may have besides its columns, at most."""
 
 _OVERFLOWS: Final = re.compile("overflow|cannot contain more than", re.IGNORECASE)
-"""What Arrow says where 31 bits are not enough."""
+"""The texts of Arrow's errors where 31 bits are not enough."""
 
 
 class _OverflowError(UnsupportedError):
@@ -140,7 +140,7 @@ _AT_MOST: Final = "and 2,147,483,647 is the most that fits in one piece there"
 
 
 def one_chunk(tables: Sequence[pa.Table]) -> pa.Table:
-    """Rows below each other, each column in one piece. Columns that some lack are null there.
+    """Tables one below the other, each column in one piece. A column that a table lacks is null.
 
     Raises:
         UnsupportedError: A column does not fit.
@@ -152,7 +152,7 @@ def one_chunk(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
-    """Rows below each other, in one piece if they fit, else in as many as they are now."""
+    """Tables one below the other, in one piece if they fit, else in as many pieces as now."""
     if len(tables) == 1:
         return tables[0]
     together = pa.concat_tables(tables, promote_options="default")
@@ -160,7 +160,7 @@ def concat(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def is_arrow_overflow(error: Exception) -> bool:
-    """Whether something did not fit in one piece: what Arrow says of it, or one of these checks."""
+    """Whether an error says that something did not fit in one piece, from Arrow or from here."""
     if isinstance(error, pa.ArrowInvalid | pa.ArrowCapacityError):
         return _OVERFLOWS.search(str(error)) is not None
     return isinstance(error, _OverflowError)
@@ -273,7 +273,7 @@ def _no_memory(plan: Plan, shard: int | None, held: Sequence[pa.Table]) -> str:
 
 
 def _called(plan: Plan, column: str) -> str:
-    """What a user calls a column of rows or of state."""
+    """The user's name for a column of rows or of state."""
     for index, part in enumerate(plan.parts):
         if column.startswith(f"acc{index}_{part.name}") or column == part.name:
             return f"aggregate {part.name!r}"
@@ -294,8 +294,8 @@ def _overflow(tables: Sequence[pa.Table]) -> _OverflowError | None:
 
 
 def _sizes(tables: Sequence[pa.Table], beyond: int = 0) -> Iterator[tuple[str, int, str]]:
-    """What Arrow has to count in each column of some tables, below each other, with its unit, but
-    for columns that cannot have more than ``beyond``, by what their memory says."""
+    """What Arrow has to count in each column of tables, one below the other: name, size and unit.
+    Columns whose memory shows that they cannot have more than ``beyond`` are left out."""
     for name in dict.fromkeys(name for table in tables for name in table.column_names):
         columns = [table.column(name) for table in tables if name in table.column_names]
         # A bit is the least that an item takes, so memory says of most columns that they fit.
@@ -307,7 +307,7 @@ def _sizes(tables: Sequence[pa.Table], beyond: int = 0) -> Iterator[tuple[str, i
 
 
 def _counted(array: pa.Array) -> list[tuple[int, str]]:
-    """What Arrow counts in an array, for each text and each list in its type."""
+    """What Arrow counts in an array: a size with its unit for each text and list in its type."""
     dtype = array.type
     if pt.is_string(dtype) or pt.is_binary(dtype):
         return [(pc.sum(pc.binary_length(array)).as_py() or 0, "bytes")]
@@ -326,7 +326,7 @@ def _counted(array: pa.Array) -> list[tuple[int, str]]:
 # -- the key and the window that take most: asked for where hardly any memory is left --------------
 
 SAMPLE: Final = 1_000
-"""Of so many rows the most frequent key is looked for, where each step is looked at."""
+"""The most frequent key is looked for among about so many rows, where every step does that."""
 
 
 def words_of_largest(
@@ -336,8 +336,8 @@ def words_of_largest(
 
     Args:
         tables: Rows that arrived, and rows of state, which have a column ``end_timer_set``.
-        resolution: What their times count.
-        sample: Of how many rows the most frequent key is looked for; None: of all of them.
+        resolution: What a tick of their times is.
+        sample: Among how many rows the most frequent key is looked for; None: among all.
     """
     largest: list[str] = []
     with suppress(MemoryError, pa.ArrowException):
@@ -393,7 +393,7 @@ def _widest(tables: Sequence[pa.Table], resolution: Resolution) -> Iterator[str]
 
 
 def _size_of(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """The bytes or items of each value; None where all have as many."""
+    """The bytes or items of each value; None where all values have the same size."""
     dtype = column.type
     if pt.is_string(dtype) or pt.is_binary(dtype):
         return pc.binary_length(column)

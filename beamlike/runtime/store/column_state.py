@@ -1,7 +1,7 @@
 """Keys as numbers, and the layout of `beamlike.runtime.store.state` for the columnar machine.
 
-Each row of a table has the number of its key, so that nothing looks at rows. State goes from
-columns to columns: what one of the two machines saved, the other reads.
+Each row of a table has the number of its key, so no code handles keys row by row. State is read and
+written in columns. Each of the two machines reads what the other saved.
 """
 
 from collections.abc import Sequence
@@ -31,16 +31,17 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.state import StateLayout
 
 UNKNOWN = -1
-"""In place of a number: the key is none of them."""
+"""In place of a number: the key is not among the numbered keys."""
 
 
 @attrs.frozen(eq=False)
 class _Column:
-    """How one more key column changes the numbers.
+    """One key column in the numbering of keys, after the columns before it.
 
-    ``values`` are its different values. The number so far times how many they are, plus the
-    place among them, is one of ``pairs``, whose place is the number with this column. None for
-    the first column, where the place of the value is the number.
+    ``values`` are its different values. A key has a number by the columns before this one; that
+    number times the count of ``values``, plus the place of the value among them, is an item of
+    ``pairs``. The place of that item is the number with this column. ``pairs`` is None for the
+    first column, where the place of the value is the number.
     """
 
     values: pa.Array
@@ -59,7 +60,7 @@ class _Column:
 class Numbered:
     """Keys by number, in order of first appearance.
 
-    ``number`` says of each row which key it has, ``columns`` hold each key once, by its number.
+    ``number`` has the key's number for each row; ``columns`` have each key once, by its number.
     """
 
     number: Ints
@@ -68,7 +69,7 @@ class Numbered:
     how: tuple[_Column, ...] = ()
 
     def with_more(self, columns: Sequence[pa.ChunkedArray], rows: int) -> "Numbered":
-        """These keys, and after them those of other rows that are none of them."""
+        """These keys followed by the keys of other rows, none of which is among these."""
         added = number_keys(columns, rows)
         pairs = zip(self.columns, added.columns, strict=True)
         return attrs.evolve(
@@ -80,7 +81,7 @@ class Numbered:
         )
 
     def find(self, columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
-        """The numbers of other rows' keys; `UNKNOWN` for keys that are none of these."""
+        """The numbers of other rows' keys; `UNKNOWN` for keys that are not among these."""
         number = np.full(rows, UNKNOWN if self.count == 0 else 0, np.int64)
         for how, column in zip(self.how, columns, strict=True):
             number = how.number(number, _key_column(column))
@@ -88,7 +89,7 @@ class Numbered:
 
 
 def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
-    """Number the keys of so many rows. Without key columns everything is one key."""
+    """Number the keys of ``rows`` rows. Without key columns all rows have one key."""
     number, how = np.zeros(rows, np.int64), list[_Column]()
     count = min(rows, 1)
     cleaned = [_key_column(column) for column in columns]
@@ -112,8 +113,8 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
 
 
 def _key_column(column: pa.ChunkedArray) -> pa.Array:
-    """A key column in one piece, whose equal values have equal bits: as in a dict of keys from
-    `key_tuples`, every NaN is the same, and -0.0 is 0.0."""
+    """A key column in one piece where equal values have equal bits. As for keys of `key_tuples` in
+    a dict, every NaN is the same value, and -0.0 is 0.0."""
     array = one_chunk(column)
     if not pa.types.is_floating(array.type):
         return array
@@ -175,7 +176,7 @@ class ColumnState:
         )
 
     def waits(self, saved: pa.Table, key: Ints) -> Table:
-        """Windows without what they hold: what they wait for, and hold back."""
+        """The windows with only what they wait for and hold back, without their contents."""
         column = {name: saved.column(name) for name in self.schema.names}
         bits, slots = integers(column["finished"]), iter(range(len(self.schema.names)))
 
@@ -204,7 +205,7 @@ class ColumnState:
         )
 
     def accumulators(self, rows: pa.Table) -> tuple[Any, ...]:
-        """The accumulators of every fold that lie in these rows."""
+        """The accumulators of every fold in these rows."""
         names = iter(self._accumulator_names)
         return tuple(
             fold.load([one_chunk(rows.column(next(names))) for _ in range(width)])
@@ -294,7 +295,8 @@ class ColumnState:
 
 
 def _of_window(table: Table, panes: Lists) -> dict[str, Ints]:
-    """What saved panes have in the fields that are null: as their windows, see `StateLayout`."""
+    """The values that null fields of saved panes stand for: those of their windows, see
+    `StateLayout`."""
     owner = panes.owner
     start, end = table.start[owner], table.end[owner]
     return {
@@ -310,7 +312,7 @@ def _of_window(table: Table, panes: Lists) -> dict[str, Ints]:
 
 
 def _filled(saved: pa.Array, defaults: Ints) -> Ints:
-    """The numbers that are saved, or timings; the others where there is none."""
+    """Saved numbers or timings, with defaults in place of nulls."""
     if saved.null_count == len(saved):
         return defaults
     if pa.types.is_string(saved.type):
@@ -348,7 +350,7 @@ def _earliest(times: Lists) -> Ints:
 
 
 def integers(column: pa.ChunkedArray | pa.Array) -> Ints:
-    """Whole numbers, `NOTHING` where there is none."""
+    """Whole numbers, with `NOTHING` in place of nulls."""
     return _array(pc.fill_null(column, NOTHING) if column.null_count else column)
 
 
@@ -377,7 +379,7 @@ def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
 
 
 def _values_again(part: Part, array: pa.Array, like: Values) -> Values:
-    """The values of saved panes, in the form in which their fold makes new ones."""
+    """The values of saved panes, in the form in which their fold extracts values."""
     if part.columns.pickles:
         return Values.of_objects([cloudpickle.loads(value) for value in array.to_pylist()])
     if isinstance(like.data, Lists):
@@ -401,5 +403,5 @@ def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
 
 
 def timing_names(timing: Ints) -> pa.Array:
-    """Timings as they are saved and as a pane shows them; null for a window without a pane."""
+    """Timings as texts, as they are saved and shown; null for a window without a pane."""
     return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))

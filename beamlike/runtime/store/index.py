@@ -1,4 +1,5 @@
-"""The index of a shard, read without its rows: its clocks, its deadlines, where the rows are."""
+"""The index of a shard: its clocks, its deadlines, and where its rows are. Read without the
+rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -120,9 +121,9 @@ class Index:
 
     @classmethod
     def load(cls, plan: Plan, store: Store) -> "Index":
-        """What was saved, or an index of no rows if nothing was.
+        """The saved index, or an index without rows if nothing was saved.
 
-        To be called once in a micro-batch; an attempt at a step changes what it was given.
+        Call it for each attempt at a step: an attempt changes the index that it gets.
 
         Raises:
             StateError: It is damaged, or was written by another plan.
@@ -206,12 +207,12 @@ class Index:
         )
 
     def forget_deadlines(self) -> None:
-        """As if no key waited or held back anything, before all of them are noted anew."""
+        """Clear all deadlines and holds, before those of all keys are noted anew."""
         for column in (self.deadline, self.clock_deadline, self.hold, self.side):
             column[:] = NEVER
 
     def due(self, to: Clock) -> set[int]:
-        """The buckets where something is to happen when the clocks are there."""
+        """The buckets where something is due at these clocks."""
         due = (
             (self.deadline < to.watermark)
             | (self.clock_deadline < to.clock)
@@ -220,7 +221,7 @@ class Index:
         return set(np.nonzero(due)[0].tolist())
 
     def dump(self, plan: Plan) -> bytes:
-        """As `load` reads it back."""
+        """The index as bytes that `load` reads."""
         columns = {saved: getattr(self, name) for saved, name in _FIELDS.items()}
         header: dict[str, Any] = {
             "plan": plan.identity,
@@ -242,8 +243,8 @@ def open_index(blob: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns of a shard's index, with a number for each bucket, and its header.
 
     Raises:
-        StateError: It is none, or not what was written. Indexes of earlier versions do not say
-            what was written.
+        StateError: It is not an index, or not what was written. Indexes of earlier versions have no
+            digest to check.
         ValueError: A column does not hold whole numbers.
     """
     table, header = unpack_blob(blob)
@@ -259,7 +260,7 @@ def open_index(blob: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def resolution_of_index(blob: bytes) -> Resolution:
-    """What the times of a shard's state count.
+    """The unit of the times in a shard's state.
 
     Raises:
         StateError: It is damaged.
@@ -269,7 +270,7 @@ def resolution_of_index(blob: bytes) -> Resolution:
 
 
 def _seal(columns: Mapping[str, Any], header: Mapping[str, Any]) -> str:
-    """A digest of all that an index says: one wrong number would be windows that never end."""
+    """A digest of everything in an index: because of one wrong number windows might never end."""
     return digest_of(json.dumps(header).encode(), *(array.tobytes() for array in columns.values()))
 
 

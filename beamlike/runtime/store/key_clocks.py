@@ -1,8 +1,8 @@
-"""The watermarks of keys that have each its own, beside the state of their shard.
+"""The watermarks of keys where each key has its own, stored with the state of their shard.
 
-A blob for each bucket has a row for each of its keys, those without windows too: the columns of the
-key, and the fields of `KeyClock`. A step reads and writes the blobs of the buckets that it touches.
-The index has the digest of each.
+There is a blob for each bucket, with a row for each of its keys, also for keys without windows: the
+columns of the key, and the fields of `KeyClock`. A step reads and writes the blobs of the buckets
+that it touches. The index has the digest of each blob.
 """
 
 from collections.abc import Callable, Iterable
@@ -55,7 +55,7 @@ class KeyClocks:
         """The clocks of a bucket's keys.
 
         Raises:
-            StateError: They are not there, or not what was written.
+            StateError: The blob is not there, or is not what was written.
         """
         known = dict[Key, KeyClock]()
         digest = int(self._index.key_clock_digests[bucket])
@@ -64,7 +64,7 @@ class KeyClocks:
         return BucketClocks(known, self._source, self._before, self._index.clocks)
 
     def save(self, bucket: int, clocks: "BucketClocks") -> None:
-        """Write those of a bucket after a step."""
+        """Write the clocks of a bucket after a step."""
         if not clocks.known:
             return
         rows = [(*key, *attrs.astuple(clock)) for key, clock in clocks.known.items()]
@@ -78,7 +78,7 @@ class BucketClocks:
     """The clocks of the keys of one bucket in a step.
 
     Args:
-        known: Those of keys that have had elements.
+        known: The clocks of keys that have had elements.
         source: How watermarks follow elements from this step on.
         before: How they followed until now.
         now: The clocks of the shard after its last step.
@@ -121,7 +121,8 @@ class BucketClocks:
         return clock, begin, to
 
     def deadlines(self, key: Key, timers: NextTimers) -> NextTimers:
-        """The deadlines of a key, with the processing time that brings its watermark there."""
+        """The deadlines of a key, with the processing time at which its watermark passes the
+        earliest event time."""
         clock = self.known.get(key)
         if clock is None or timers.event is None:
             return timers
@@ -171,6 +172,6 @@ def _clocks_in(table: pa.Table) -> dict[Key, KeyClock]:
 
 
 def _digest(blob: bytes) -> int:
-    """A digest that is no `NEVER`, which stands for no blob."""
+    """A digest that is not `NEVER`, which stands for no blob."""
     digest: Any = np.frombuffer(blake2b(blob, digest_size=8).digest(), np.int64)[0]
     return int(digest) >> 1

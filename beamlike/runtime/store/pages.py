@@ -1,22 +1,23 @@
 """A shard's saved rows: pages, and a log of what changed since they were written.
 
-A row is never changed. What changes a window makes its row *gone* and appends another, so a step
-writes as much as it changed, in one blob of the log, however many windows the shard has. When as
-many rows are gone or in the log as are alive, those alive are written to new pages and the log is
-empty again: over many steps that costs about as much as the log itself. Where most keys change in
-every step, each step writes pages and nothing else. A log of many blobs, however short, ends too.
+A row is never changed. When a window changes, its row is marked *gone* and another is appended. So
+a step writes as much as it changed, in one blob of the log, however many windows the shard has.
+When as many rows are gone or in the log as are alive, the live rows are written to new pages and
+the log is empty again: over many steps that costs about as much as the log itself. Where most keys
+change in every step, each step writes pages only. A log that has many blobs ends too, however short
+it is.
 
-The rows of a step are written by bucket, key and window, not as they came: a step that is made
-again, with its rows in another order (from as many tasks as there are cores then), writes the same
-bytes, but for what depends on that order itself, such as lists and sums of floats. A snapshot of
-the attempt that was lost may still lie under the changes of the one that counts, where Spark gives
-both the same names.
+The rows of a step are written by bucket, key and window, not in order of arrival. So a step that is
+repeated with its rows in another order (from another number of tasks, say) writes the same bytes,
+except for values that depend on the order, such as lists and sums of floats. That matters where
+Spark gives the files of both attempts the same names: a snapshot of the lost attempt may then lie
+under the changes of the attempt that counts.
 
 Reading takes the pages and the log together. A worker that stepped the shard before remembers its
-rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
-says which digest is meant: so it may have forgotten, but never remembers anything else. From an
-older state it catches up by the log. Blobs that another worker of the machine has written may be
-near, under names that begin with the digest: the host knows where.
+rows, under a digest of the blobs that they were read from. The index has the digest of the rows
+that are meant. So a worker may have forgotten them, but never takes others for them. From an older
+state it catches up by the log. Copies of blobs that another worker of the machine has written may
+be in the state cache of the host, under names that begin with the digest.
 """
 
 from base64 import b64decode, b64encode
@@ -38,7 +39,7 @@ PAGE_BYTES: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
 
 ALWAYS_REWRITTEN_ROWS: Final = 1_000
-"""So many rows are always written anew."""
+"""A shard with no more rows than this writes all of them anew in each step."""
 
 LOG_BLOB_BYTES: Final = 2**30
 """Bytes of a blob of a log at most, before it is compressed."""
@@ -52,18 +53,18 @@ REMEMBERED: Final = 256 * 2**20
 
 @attrs.frozen
 class PageContents:
-    """Where a shard's rows are, and what they are; part of its index.
+    """Where a shard's rows are, and their digests; part of its index.
 
     ==========  ==========================================  ================================
     field       stored                                      cleared
     ==========  ==========================================  ================================
     ``pages``   numbers of the pages, in order              replaced by new pages
     ``log``     numbers of the log's blobs, in order        when the pages are replaced
-    ``digests`` digest of the pages, then of pages and log  likewise
+    ``digests`` digest of the pages, then of pages and log  when the pages are replaced
                 up to each blob of the log; none without
                 rows
-    ``logged``  how many rows the log has                   likewise
-    ``dead``    how many of all rows are gone               likewise
+    ``logged``  how many rows the log has                   when the pages are replaced
+    ``dead``    how many of all rows are gone               when the pages are replaced
     ``next``    the number of the next blob                 never, only forward
     ``living``  how many of all rows are alive              never, written with each change
     ==========  ==========================================  ================================
@@ -98,18 +99,18 @@ class SavedRows:
 
     @property
     def size(self) -> int:
-        """In bytes, about."""
+        """The size of the rows, in bytes, about."""
         return int(self.table.nbytes) + len(self.lives)
 
     def after(self, gone: Ints, new: pa.Table) -> Self:
-        """The rows once these are gone, by their places, and others came."""
+        """All rows, after those at some places were marked gone and new ones were appended."""
         lives = np.ones(len(self.lives) + new.num_rows, np.bool_)
         lives[: len(self.lives)] = self.lives
         lives[gone] = False
         return type(self)(concat([self.table, new]), lives)
 
     def living(self, gone: Ints, new: pa.Table) -> Self:
-        """The rows that live once these are gone, by their places, and others came."""
+        """Only the live rows, after those at some places were marked gone and new ones appended."""
         stays = self.lives.copy()
         stays[gone] = False
         table = concat([self.table.filter(pa.array(stays)), new]) if stays.any() else new
@@ -117,7 +118,7 @@ class SavedRows:
 
 
 def rows_memory() -> Recent[SavedRows]:
-    """A memory of the rows that a worker stepped last, by the digest of their blobs."""
+    """A memory for the rows that a worker stepped last, by the digest of their blobs."""
     return Recent(lambda: REMEMBERED)
 
 
@@ -136,7 +137,7 @@ class Pages:
         """All rows.
 
         Raises:
-            StateError: Some are not where the index says, or not what was written.
+            StateError: A blob is not where the index says, or is not what was written.
         """
         contents = self.contents
         if not contents.digests:
@@ -160,11 +161,11 @@ class Pages:
         return rows
 
     def remember(self, rows: SavedRows) -> None:
-        """Let this be what was read: the same rows, in a form that reads faster."""
+        """Remember these as the rows that `read` returned: the same rows in a faster form."""
         _MEMORY.keep(self.contents.digests[-1], rows, rows.size)
 
     def replace(self, rows: SavedRows, gone: Ints, new: pa.Table) -> None:
-        """Write that some rows are gone, by their places, and that others came."""
+        """Write that the rows at some places are gone, and new rows."""
         before = self.contents
         if not len(gone) and not new.num_rows:
             return
@@ -226,7 +227,8 @@ class Pages:
         )
 
     def _blobs(self, numbers: Sequence[int], digest: str, before: str = "") -> list[bytes]:
-        """The blobs with this digest, which is of the one before them too."""
+        """The blobs with these numbers. ``digest`` must be the digest of ``before``, the digest of
+        the blobs before them, and of these."""
         names = _names(digest, len(numbers))
         copies = [blob for blob in map(self._store.state_cache.find, names) if blob is not None]
         if len(copies) == len(names) and digest_of(before.encode(), *copies) == digest:
@@ -252,26 +254,26 @@ class Pages:
 
 
 def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
-    """The rows of a blob, and the places of those that went when it was written."""
+    """The rows of a blob, and the places of the rows that were gone when it was written."""
     table, header = unpack_blob(blob)
     gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
     return table.replace_schema_metadata(None), gone
 
 
 def _names(digest: str, count: int) -> list[str]:
-    """What copies of so many blobs with this digest are called."""
+    """The names of copies of ``count`` blobs with this digest."""
     return [f"{digest}-{place}" for place in range(count)]
 
 
 MOST_SORTED_BYTES: Final = 2**30
-"""Bytes of rows that are put in order, at most: Arrow takes no more of a column in one piece."""
+"""Rows with more bytes are not sorted: Arrow does not take more of a column in one piece."""
 
 _PLACE: Final = ("bucket", "end", "start")
 _KEY: Final = "key_"
 
 
 def in_order(rows: pa.Table) -> pa.Table:
-    """The rows by bucket, key and window, of which no two have the same."""
+    """The rows sorted by bucket, key and window. No two rows have the same of these."""
     if rows.num_rows < 2 or rows.nbytes > MOST_SORTED_BYTES:
         return rows
     columns = [rows.column(name) for name in _PLACE if name in rows.column_names]
@@ -285,7 +287,7 @@ def in_order(rows: pa.Table) -> pa.Table:
 
 
 def _sortable(column: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
-    """Columns by which Arrow can sort, that differ where this one does."""
+    """Columns by which Arrow can sort, and which differ wherever this one does."""
     if pa.types.is_struct(column.type):
         yield column.is_valid()
         for place in range(column.type.num_fields):

@@ -1,8 +1,8 @@
-"""What reached a shard, step by step, kept beside its state: `beamlike capture` makes tests of it.
+"""A record of what reached a shard in each step, stored with its state for `beamlike capture`.
 
-A recorded step has the rows of a micro-batch and the clocks around them, which decide all that
-comes out of it. Steps without rows in which nothing is due are left out, because nothing changes in
-them. A record is bounded: the oldest steps make room, and it says from where on it is whole.
+A recorded step has the rows of a micro-batch and the clocks before and after it, which determine
+its output. Steps without rows in which nothing is due are left out, because they change nothing. A
+record has a maximal size: the oldest steps are deleted, and it says where it begins.
 
 ==========  =====================================================  ==========================
 blob        holds                                                  cleared
@@ -12,8 +12,8 @@ blob        holds                                                  cleared
 -3 - n      step n: its rows, and its clocks                       when the record is full
 ==========  =====================================================  ==========================
 
-Where each key has a watermark of its own, a row says too which one judged it, and how it stood
-after the step.
+Where each key has a watermark of its own, a row also has the watermark that judged it, and the
+clock of its key after the step.
 """
 
 from collections.abc import Callable, Sequence
@@ -192,7 +192,7 @@ class StateRecorder:
         return record
 
     def _contents(self, store: Store, index: Index | None) -> _Contents:
-        """What is recorded so far. Steps that were made without a recorder begin it anew."""
+        """The record so far; a new one if steps were made without a recorder."""
         blob = store.read(_CONTENTS)
         known = None if blob is None else _Contents.read(blob)
         now = ShardMoment(self._plan.resolution.earliest, 0)

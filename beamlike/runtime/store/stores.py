@@ -12,9 +12,9 @@ INDEX: Final = -1
 
 
 class StateCache:
-    """Copies of blobs that are faster to read than state, by name: this one keeps none.
+    """Copies of blobs that are faster to read than state, by name. This class keeps none.
 
-    Another may have forgotten any of them. What it has may be damaged.
+    A subclass may forget any copy at any time, and a copy may be damaged: readers check it.
     """
 
     def find(self, name: str) -> bytes | None:
@@ -25,22 +25,22 @@ class StateCache:
         """Take a copy."""
 
     def forget(self, name: str) -> None:
-        """Let a copy go."""
+        """Forget a copy."""
 
 
 NO_STATE_CACHE: Final = StateCache()
-"""Of a host whose state is fast to read."""
+"""The cache of a host whose state is fast to read."""
 
 
 class Store(ABC):
     """Where a shard's blobs are stored between steps, by number.
 
-    A step that raises may have written some of them. They are discarded then, as Spark does with
+    A step that raises may have written some blobs. The host must discard these, as Spark discards
     what a failed task has written.
     """
 
     state_cache: StateCache = NO_STATE_CACHE
-    """Where copies of them may be."""
+    """Where copies of the blobs may be."""
 
     @abstractmethod
     def read(self, number: int) -> bytes | None:
@@ -60,7 +60,7 @@ class Store(ABC):
 
 
 class NoStore(Store):
-    """A bounded shard steps once: it starts with nothing and leaves nothing."""
+    """The store of a bounded shard, which steps once: it has nothing, and keeps nothing."""
 
     def read(self, number: int) -> bytes | None:
         return None
@@ -106,17 +106,17 @@ class Transaction(Store):
         self._blobs[number] = blob
 
     def commit(self) -> None:
-        """Write to the store what the step has written."""
+        """Write everything that the step has written to the store."""
         for number, blob in self._blobs.items():
             self._store.write(number, blob)
 
 
 class Recent(Generic[Value]):
-    """What this process has read last, by name, so that it need not be read again.
+    """Values that this process has read last, by name, so that they need not be read again.
 
     Args:
-        most: How many bytes it may take in all.
-        least: So many stay, whatever they take.
+        most: The bytes that all values may take.
+        least: At least so many values are kept, whatever they take.
     """
 
     def __init__(self, most: Callable[[], int], least: int = 0) -> None:
@@ -131,12 +131,13 @@ class Recent(Generic[Value]):
         return self._known[name][0]
 
     def forget(self, name: str) -> None:
-        """Let a value go."""
+        """Forget a value."""
         _, size = self._known.pop(name, (None, 0))
         self._size -= size
 
     def keep(self, name: str, value: Value, size: int) -> None:
-        """Keep a value of so many bytes, in place of those that were used longest ago."""
+        """Keep a value of ``size`` bytes. The values that were used longest ago make room for
+        it."""
         self.forget(name)
         self._known[name] = value, size
         self._size += size
