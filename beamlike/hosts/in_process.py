@@ -252,12 +252,9 @@ class _PipelineRun:
 
 
 def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
-    """The Flatten nodes that must wait for all parts of a step.
-
-    They lie before a node that takes a step as a whole, and elements of one node reach them on
-    several ways. That node then gets all elements of one way before those of the next, as it does
-    where a step has one part.
-    """
+    """The Flatten nodes that must wait for all parts of a step, because elements of one node reach
+    them on several ways, before a node that takes a step as a whole: it is to get all elements of
+    one way before those of the next, as in a step of one part."""
     before = set[Node]()
     for node in reversed(nodes):
         takes_all = isinstance(node, StatefulNode) and not folds_parts(node)

@@ -19,13 +19,8 @@ sent them."""
 
 
 def is_near(end: int, known: int, max_jump: int) -> bool:
-    """Whether rows show that their source is still before the gap.
-
-    Args:
-        end: The greatest event time of the rows (ticks).
-        known: The greatest event time of all rows before them (ticks).
-        max_jump: See `SourceClock`.
-    """
+    """Whether rows whose greatest event time is ``end`` show that their source is still before the
+    gap; ``known`` is the greatest event time of all rows before them (ticks)."""
     return end >= known - max_jump
 
 

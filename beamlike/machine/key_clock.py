@@ -36,14 +36,9 @@ class KeyClock:
 
     @classmethod
     def after(cls, before: Self | None, greatest: int, source: SourceClock, clock: int) -> Self:
-        """The clock of a key after elements have arrived.
+        """The clock of a key after elements with this ``greatest`` event time (ticks) have arrived.
 
-        Args:
-            before: Its clock before them, brought to this step by `caught_up`; None if they are its
-                first elements.
-            greatest: The greatest event time among them (ticks).
-            source: How the watermark follows event times.
-            clock: Processing time (ticks).
+        ``before`` is its clock before them, after `caught_up`; None if they are its first elements.
         """
         greatest = believed(greatest, source, clock)
         reached = source.resolution.earliest
@@ -59,10 +54,8 @@ class KeyClock:
         return attrs.evolve(self, watermark=reached)
 
     def due(self, source: SourceClock, event: int) -> int | None:
-        """The processing time that the clock has to pass for the watermark to pass ``event``.
-
-        None: processing time does not move the watermark. ``event`` lies ahead of the watermark.
-        """
+        """The processing time that the clock has to pass for the watermark to pass ``event``, which
+        is ahead of it (ticks); None: processing time does not move the watermark."""
         if source.idle_after is None or source.idle is not Idle.ADVANCE:
             return None
         return event - self.greatest + source.delay + self.active_at + source.idle_after

@@ -58,16 +58,13 @@ class Lifting:
     def lift(
         self, elements: Sequence[Item], watermark: int | None
     ) -> tuple[tuple[Lifted, ...], tuple[Drop, ...]]:
-        """Combine the elements of one key.
+        """Combine the elements of one key to one for each window; and the drops of late elements.
 
         Args:
             elements: In order of arrival. Some may have been combined before.
             watermark: The input watermark that judges which of them are late (ticks). With
                 ``late_check="merged"`` the grouping that follows judges instead. It does so too if
                 this is None, which is right only for windows that do not merge.
-
-        Returns:
-            One combined element for each window, and the drops of late elements.
 
         Raises:
             UserFunctionError: A function of the user's raised, and that is to be reported.

@@ -67,12 +67,7 @@ class UngroupedMachine(ABC):
     def _stepped(
         self, state: KeyState, event: Event, watermark: int, clock: int
     ) -> tuple[KeyState, Sequence[Effect]]:
-        """The next state and the effects of an event, see `step`.
-
-        Args:
-            watermark: The watermark after the event.
-            clock: Processing time after the event.
-        """
+        """See `step`; ``watermark`` and ``clock`` are those after the event (ticks)."""
 
 
 def refuse_merging(window_fn: WindowFn) -> None:
@@ -109,11 +104,8 @@ def expired(element: Element, window: Window, deadline: int, watermark: int) -> 
 
 
 def clocks_after(state: KeyState, event: Event, unit: Resolution) -> tuple[int, int]:
-    """The watermark and the clock (ticks of ``unit``) to which an event brings a key.
-
-    Raises:
-        WatermarkError: One of them would go back.
-    """
+    """The watermark and the clock (ticks of ``unit``) to which an event brings a key, neither of
+    which may go back."""
     if isinstance(event, Bundle):
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)

@@ -206,10 +206,8 @@ class ColumnShard(ShardInPasses):
         return passed, Written(np.nonzero(active)[0], saved)
 
     def _saved_state(self, rows: SavedRows, index: Index) -> State:
-        """The timers and holds of all rows, deleted ones too.
-
-        Here each row has a key of its own, whose number is the place of the row.
-        """
+        """The timers and holds of all rows, deleted ones too, each as if it had a key of its
+        own."""
         windows = self.layout.waits(rows.table, np.arange(len(rows.lives)))
         output = rows.table.column("output_watermark").to_numpy()
         return State(index.clocks.watermark, index.clocks.clock, output, windows)
@@ -342,14 +340,8 @@ def _rows_of_pass(
 def note_deadlines(
     index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints | None = None
 ) -> None:
-    """Note the deadlines and holds of windows in the index.
-
-    Args:
-        bucket: The bucket of each window.
-        event: The event time that each waits for, `NEVER` for none.
-        timer: The processing time that each waits for, `NEVER` for none.
-        hold: Where each holds back the output watermark, `NEVER` for nowhere; None: none does.
-    """
+    """Note in the index for windows, by ``bucket``, the event times and processing times that they
+    wait for, and their holds; None: nothing holds. `NEVER` stands for none."""
     for least, column in (
         (index.deadline, event),
         (index.clock_deadline, timer),

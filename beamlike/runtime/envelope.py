@@ -1,21 +1,10 @@
 """What goes from one operator of a query to the next: batches, each of one kind.
 
-A batch is bytes: a head of 32 bytes, then the columns of its kind as an Arrow stream. An operator
-reads the head, and hands on what is not for it without reading the rest. All numbers of the head
-are little-endian:
-
-=======  ===========================================================================================
-bytes    what they say
-=======  ===========================================================================================
-0 to 1   ``bl``
-2        the kind, see `Kind`
-3        0
-4 to 7   int32: the number of the node or edge that the batch is for, in a pipeline
-8 to 19  three int32: the place of the batch in the order of arrival, see `Order`
-20 to 31 0, which keeps the columns aligned
-=======  ===========================================================================================
-
-An empty batch, of no bytes at all, only wakes its shard. Instants are in ticks of the plan, see
+A batch is bytes: a head of 32 bytes, then the columns of its kind as an Arrow stream. The head is
+``bl``, a byte for the kind, a byte 0, and four little-endian int32: the number of the node or edge
+that the batch is for, in a pipeline, and its `Order`; zeros follow, which keep the columns aligned.
+An operator reads the head, and hands on what is not for it without reading the rest. An empty
+batch, of no bytes at all, only wakes its shard. Instants are in ticks of the plan, see
 `Resolution`, except where ``CLOCK`` says otherwise.
 
 =============  =====================================================================================
@@ -342,12 +331,8 @@ TIMES: Final = ("ts", "start", "end", "watermark")
 
 
 def coarser(table: pa.Table, names: Sequence[str], factor: int) -> pa.Table:
-    """A table with some columns of instants in coarser ticks, rounded down.
-
-    Args:
-        names: Columns of instants; those that the table lacks are passed over.
-        factor: How many of the ticks before make one tick.
-    """
+    """A table with some columns of instants, those that it has, in ticks ``factor`` times as long,
+    rounded down."""
     for name in names:
         if name in table.column_names:
             place = table.column_names.index(name)

@@ -26,11 +26,8 @@ class Operation(ABC):
         """A new machine. A plan makes one only."""
 
     def in_resolution(self, resolution: Resolution) -> "Operation":
-        """This operation with its times in ticks of a resolution.
-
-        The operation of a graph's node need not have this: all nodes of a graph are made with one
-        resolution.
-        """
+        """This operation with its times in ticks of a resolution. Not called for a node of a graph:
+        all of these are made with one resolution."""
         raise NotImplementedError
 
     @property

@@ -366,11 +366,7 @@ def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
 
 
 def _shown_times(instants: Ints, tick: int, dtype: pa.DataType) -> pa.Array:
-    """Instants as a column of times; null where SQL cannot show one.
-
-    Args:
-        tick: The microseconds of a tick.
-    """
+    """Instants in ticks of so many microseconds as a column; null where SQL cannot show one."""
     unreadable = (instants < READABLE.start // tick) | (instants >= READABLE.stop // tick)
     shown = np.where(unreadable, 0, instants) * tick
     return pa.array(shown, mask=unreadable).cast(dtype)

@@ -245,12 +245,8 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
 def _assigned(
     plan: Plan, table: pa.Table, window_fn: WindowFn
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """Assign windows, for inputs with a window function of their own.
-
-    Returns:
-        A row for each window of each row; and batches with the rows for which the function raised,
-        if such rows are to be dropped.
-    """
+    """A row for each window of each row, for inputs with a window function of their own; and
+    batches with the rows for which that function raised, if such rows are to be dropped."""
     if plan.machine_name != "reference":
         # Not a user's own, nor a calendar that has no window for some row.
         with suppress(UnsupportedError, WindowError):
@@ -314,11 +310,7 @@ def _spread(plan: Plan, table: pa.Table, order: Order, lifter: Lifter | None) ->
 
 
 def packed_shards(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
-    """Rows or combined elements with a hash, as one batch for each shard.
-
-    Args:
-        order: The place of these batches among those that a shard gets.
-    """
+    """Rows or combined elements with a hash, as one batch for each shard."""
     ids, blobs = [], []
     for shard, rows in by_shard(table, plan.shards, plan.buckets):
         ids.append(plan.shard_ids[shard])

@@ -146,12 +146,7 @@ class PlanWork(Work):
     def _stepped(
         self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
-        """See `step`.
-
-        Args:
-            arrived: What the batches hold.
-            report: What the host says, with the clock of a script if one was sent.
-        """
+        """See `step`; ``report`` has the clock of a script if one was sent."""
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.

@@ -41,14 +41,9 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: ColumnRules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, ready or not.
+    """Fire the windows whose trigger is ready, and those that expire (``expires``), ready or not.
 
-    Args:
-        firing_order: The windows whose turn it is.
-        expires: Which of them expire; None: none.
-
-    Returns:
-        The panes, and these windows as they are afterwards, without the forgotten ones.
+    Returns the panes, and the windows as they are afterwards, without the forgotten ones.
     """
     rows, forgotten = firing_order.rows, firing_order.forgotten
     fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
@@ -75,10 +70,7 @@ def fire(
 def _after_firing(
     rules: ColumnRules, state: State, rows: Table, trigger: Nodes, is_last: Bools
 ) -> Table:
-    """The windows that fired, as they are afterwards.
-
-    Where ``is_last`` is set the window is closed now, or it has expired and is retained.
-    """
+    """The windows after they fired. With ``is_last`` they are closed, or expired and retained."""
     count, finished = len(rows), trigger.finished
     if is_last.any():
         trigger = choose(is_last, trigger.cleared(), trigger)
@@ -131,15 +123,8 @@ def _emit(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[list[Panes], Table]:
-    """Emit the pane of each window, except where no pane is wanted.
-
-    Args:
-        rows: The windows that fire.
-        places: Their places among the rows of ``firing_order``.
-
-    Returns:
-        The panes, and the rows with what they now remember of their last pane.
-    """
+    """Emit the pane of each window, except where none is wanted. Returns the panes, and the rows
+    with their last pane noted. ``places`` are their places among the rows of ``firing_order``."""
     over = state.watermark > rows.last
     moved_on = state.output_watermark[rows.key] > rows.last
     is_new = rows.timing == NO_PANE
@@ -188,10 +173,8 @@ def _values(rules: ColumnRules, rows: Table) -> tuple[Values, ...]:
 
 
 def _net_zero(rules: ColumnRules, rows: Table) -> Bools | None:
-    """The windows whose elements were all withdrawn; None if none are withdrawn, or panes discard.
-
-    A discarding pane shows the difference to the panes before it, also if no element is left.
-    """
+    """The windows whose elements were all withdrawn; None if no rows are withdrawn, or panes
+    discard: a discarding pane shows a difference, whatever is left."""
     if not rules.corrects or not rules.strategy.accumulates:
         return None
     net: Bools = rules.folds[-1].extract(rows.accumulators[-1]).data == 0
@@ -215,17 +198,10 @@ def _withdrawing(
     firing_order: FiringOrder,
     places: Ints,
 ) -> tuple[Panes, Lists]:
-    """The retractions and new panes of windows, each pane right after those that it withdraws.
+    """The retractions and new panes of windows, each pane right after those that it withdraws; and
+    for each window the panes that can be withdrawn from now on.
 
-    Args:
-        panes: A new pane for each window.
-        unretracted_panes: For each window the panes that are withdrawn.
-        stays: Which new panes come out. A window without elements left emits only retractions.
-        firing_order: The windows whose turn it is.
-        places: The places of these windows in it.
-
-    Returns:
-        The panes that come out, and for each window the panes that can be withdrawn from now on.
+    ``stays`` says which new panes come out: a window without elements left emits only retractions.
     """
     start, end = sessions_of(rules, firing_order, places)
     names = [field.name for field in attrs.fields(UnretractedPanes)]

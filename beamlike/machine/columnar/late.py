@@ -67,15 +67,9 @@ def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
 def split_expired_after_merging(
     rules: ColumnRules, state: State, incoming: Incoming, target_row: Ints, target_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
-    """Drop elements whose merged window has expired, where the strategy judges by merged windows.
-
-    Args:
-        target_row: For each element the row of its merged window.
-        target_end: The ends of merged windows, by their rows.
-
-    Returns:
-        The elements that stay, the rows of their merged windows, and the drops of the others.
-    """
+    """Where merged windows decide: the elements whose merged window has not expired, the rows of
+    these windows, and the drops of the others. ``target_end`` has the ends of merged windows, by
+    row."""
     if not rules.judges_after_merging:
         return incoming, target_row, []
     missed = missed_by(state.watermark, rules.expiry(target_end[target_row]))
@@ -109,11 +103,8 @@ class _Live(WindowRows):
 
 
 def _joined(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
-    """`_nearest_sessions` for sessions without bounds.
-
-    Live windows of a key do not touch. So those that a late window would merge with are neighbours,
-    and the result is their common span with it.
-    """
+    """`_nearest_sessions` for sessions without bounds. Live windows of a key do not touch. So those
+    that a late window would merge with are neighbours, and the result is their common span."""
     touching = sweep.merges_touching
     order = np.lexsort((live.start, live.key))
     live = attrs.evolve(live, key=live.key[order], start=live.start[order], end=live.end[order])
@@ -127,10 +118,8 @@ def _joined(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
 
 
 def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
-    """`_nearest_sessions` for bounded sessions, which may overlap and stay apart.
-
-    Each late window is merged on trial with all live windows of its key.
-    """
+    """`_nearest_sessions` for bounded sessions, which may overlap and stay apart: each late window
+    is merged on trial with all live windows of its key."""
     order = np.argsort(live.key, kind="stable")
     first = np.searchsorted(live.key[order], late.key)
     counts = np.searchsorted(live.key[order], late.key, side="right") - first

@@ -117,18 +117,12 @@ class TriggerColumns(Tree, ABC):
 
     @abstractmethod
     def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
-        """The state of each window after its pane was emitted. Computed for all windows; the caller
-        uses it only for those that fire."""
+        """The state of each window after its pane was emitted, also of windows that do not fire."""
 
     @abstractmethod
     def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
-        """The state in the merged windows.
-
-        Args:
-            nodes: The state that each result had before, if it was one of the parts; else a fresh
-                one.
-            parts: The live windows that merge.
-        """
+        """The state in the merged windows. ``nodes`` is the state that each result had before, if
+        it was one of the parts; else a fresh one."""
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         """The windows in which an element that arrives now makes the trigger wait for their end."""
@@ -203,9 +197,7 @@ class AfterTimeColumns(TriggerColumns):
 
 class AfterCountColumns(TriggerColumns):
     """`AfterCount`: fires once. ``value`` counts elements since it fired, was restarted or cleared.
-
-    On a merge counts are added up; the result is finished if one part was. See `TriggerState`.
-    """
+    On a merge counts are added up; finished if a part was. See `TriggerState`."""
 
     keeps_value = True
 

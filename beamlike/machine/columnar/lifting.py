@@ -39,16 +39,8 @@ class ColumnarLifting:
     def lift(
         self, bundle: ArrivingBundle, keys: int, watermark: int | None
     ) -> tuple[LiftedArrivals, list[Drops]]:
-        """Combine elements, of which some may have been combined before.
-
-        Args:
-            bundle: The elements.
-            keys: How many keys they have.
-            watermark: See `Lifting.lift`.
-
-        Returns:
-            A row for each window of each key, by key, start and end; and the drops.
-        """
+        """Combine the elements of ``keys`` keys, of which some may have been combined before: a row
+        for each window of each key, by key, start and end; and the drops. See `Lifting.lift`."""
         rules = self._rules
         judged = watermark is not None and self._judges
         earliest = rules.strategy.resolution.earliest

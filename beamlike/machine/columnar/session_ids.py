@@ -25,11 +25,8 @@ class FiringOrder:
 
 
 def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
-    """The names of sessions that emit a pane now, as starts and ends.
-
-    Args:
-        places: The places of these sessions among the rows of ``firing_order``.
-    """
+    """The names of sessions that emit a pane now, as starts and ends; ``places`` are their places
+    among the rows of ``firing_order``."""
     rows = firing_order.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[places], rows.end[places]

@@ -40,11 +40,7 @@ class Runs(WindowRows):
         """Runs of sorted windows.
 
         Args:
-            order: See `Runs`.
             opens: Which windows begin a run.
-            key: The key of each window.
-            start: Its start.
-            end: Its end.
             reach: The end that each window gives its run at least; None: its own end.
         """
         first, run = np.nonzero(opens)[0], np.cumsum(opens) - 1
@@ -78,10 +74,9 @@ class Sweep:
         return sizes
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
-        """The runs of windows, of all keys. They may come in any order, and more than once.
+        """The runs of windows of all keys, which may come in any order, and more than once.
 
-        Args:
-            size: The size of each window, see `sizes`; None if sizes do not matter.
+        ``size`` is the size of each window, see `sizes`; None if sizes do not matter.
         """
         if not self.is_bounded:
             order = order_of(key, start)

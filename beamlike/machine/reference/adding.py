@@ -19,11 +19,7 @@ _NEW: Final = WindowState(TriggerState(), None)
 def add(
     work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
 ) -> WindowState:
-    """The state of a window with the elements of a bundle added.
-
-    Raises:
-        Failed: A function of the user's raised.
-    """
+    """The state of a window with the elements of a bundle added, unless a function `Failed`."""
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     try:

@@ -103,9 +103,7 @@ class AfterTimeNode(TriggerNode):
 
 class AfterCountNode(TriggerNode):
     """`AfterCount`: fires once. ``value`` counts elements since it fired, was restarted or cleared.
-
-    On a merge counts are added up; the result is finished if one part was. See `TriggerState`.
-    """
+    On a merge counts are added up; finished if a part was. See `TriggerState`."""
 
     keeps_value = True
 

@@ -15,11 +15,8 @@ from beamlike.safe_text import USER_RAISED, UserRaised
 
 
 def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
-    """Merge live windows and arriving ones. Returns for each the window that it merged into.
-
-    Raises:
-        Failed: A function of the user's raised.
-    """
+    """Merge live windows and arriving ones, unless a function `Failed`. Returns for each the window
+    that it merged into."""
     window_fn = work.rules.merging_fn
     if window_fn is None or not arrivals:
         return {}

@@ -134,11 +134,8 @@ class TriggerNode(Tree, ABC):
         """``count`` elements of one bundle were added to the window."""
 
     def on_skipped_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        """``count`` elements were added while it is not the turn of this node.
-
-        A node that observes all elements takes them into account, and none of them makes it ready.
-        Any other node ignores them.
-        """
+        """``count`` elements were added while it is not the turn of this node. If it observes all
+        elements it counts them, without getting ready by them; else it ignores them."""
         if not self.observes_all:
             return state
         return self.cleared(self.on_elements(state, count, now), now)

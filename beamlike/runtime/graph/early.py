@@ -202,15 +202,8 @@ class EarlyCombiner:
         rows: Ints,
         bound: int | None,
     ) -> pa.Table:
-        """Combine elements to one of each key and window, with the ``hash`` of its key.
-
-        Args:
-            keyed: The elements.
-            blobs: Their keys in bytes.
-            hashes: The hashes of these.
-            rows: Which elements are combined.
-            bound: What is known of the watermark.
-        """
+        """The elements in ``rows`` combined to one of each key and window, with the key's
+        ``hash``."""
         if self._plan.values["value"] == HeldValues.positions:
             # As they would come to another process.
             self._held.values = self._wire.round_trip_all(keyed.objects)
