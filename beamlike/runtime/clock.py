@@ -15,23 +15,20 @@ from beamlike.runtime.plan import Plan
 
 @attrs.frozen
 class Clock:
-    """The clocks of a group at the end of a step, and what its inputs reported.
-
-    Times are in ticks of the plan, see `Resolution`.
+    """The clocks of a group (in ticks, see `Resolution`) after a step, and its inputs' reports.
 
     =============  =========================================  ============================
     field          stored                                     cleared
     =============  =========================================  ============================
-    ``watermark``  the input watermark (ticks); with a side   never, only forward
+    ``watermark``  the input watermark; with a side           never, only forward
                    input that of the main input. Where keys
                    have watermarks of their own: what all
                    of them are at least
-    ``clock``      processing time (ticks)                    never, only forward
+    ``clock``      processing time                            never, only forward
     ``inputs``     what is known of each input's own          never, see `InputState`
                    watermark; none if the host knows it
-    ``side``       the watermark of the side input (ticks);   never, only forward
-                   None if there is none, or it is not known
-                   apart
+    ``side``       the watermark of the side input; None if   never, only forward
+                   there is none, or it is not known apart
     =============  =========================================  ============================
     """
 

@@ -43,27 +43,14 @@ kind            columns
 The last four hold values of Python, of any class. Each is one pickle and not columns: an object for
 each element would take longer than everything else that is done with it.
 
-==============  ======================================  ============================================
-kind            written by                              read by
-==============  ======================================  ============================================
-``ELEMENTS``    `beamlike.runtime.packing`, a fanout;   the shard of their keys, or a group of a
-                in a pipeline `graph.between`           fanout
-``WATERMARKS``  tasks with rows of a source; shards,    every shard of the next operator
-                for the next operator
-``DELIVERED``   tasks with rows of a source             the first shard, which finds jumps
-``CLOCK``       scripts of tests                        every shard
-``COUNTS``      tasks with rows of a source; nodes of   the first shard; the end of a pipeline
-                a pipeline
-``FINISHED``    `beamlike.runtime.packing` for rows     shards, which hand them on;
-                that it drops; shards, for panes and    `beamlike.hosts.spark.unpack`
-                drops
-``FILE``        `beamlike.hosts.spark.unpack`, in a     the same module, in the next operator of the
-                shard's operator                        same task
-``BUNDLE``      nodes of a pipeline                     operators with a node that reads the edge
-``DROPS``,      nodes of a pipeline                     the end of a pipeline
-``METRICS``,
-``TRACES``
-==============  ======================================  ============================================
+Tasks with rows of a source write ``ELEMENTS`` for the shard of each key, or for a group of a
+fanout, ``WATERMARKS`` for every shard, and for the first shard ``DELIVERED``, by which it finds
+jumps, and ``COUNTS``. They write rows that they drop as ``FINISHED``, which a shard hands on. A
+fanout writes what these tasks do. Scripts of tests write ``CLOCK`` for every shard. Shards write
+panes and drops as ``FINISHED`` or ``FILE``, which `beamlike.hosts.spark.unpack` reads. In a
+pipeline nodes write ``BUNDLE`` for each operator with a node that reads the edge, ``ELEMENTS`` and
+``WATERMARKS`` for the next layer, and ``COUNTS``, ``DROPS``, ``METRICS`` and ``TRACES`` for the end
+of the query.
 
 A table of rows has the key columns, the value columns, ``ts``, ``bucket`` and, if rows come
 in windows, ``start`` and ``end``. A table of combined elements has the key columns,

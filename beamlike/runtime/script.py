@@ -40,8 +40,7 @@ class Machine(Protocol):
 
 
 Correction = Callable[[KeyState], int | None]
-"""The instant (ticks) at which panes of a key that may still be withdrawn hold back later stages;
-None: they hold nothing back."""
+"""Where panes of a key that may be withdrawn hold back later stages (ticks); None: nowhere."""
 
 
 def correction_of(machine: Machine) -> Correction | None:

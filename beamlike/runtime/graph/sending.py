@@ -51,8 +51,7 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
         nodes: The nodes among them, each after its sources.
 
     Raises:
-        UnpicklableError: A node holds an object that cannot go to another process. The text says
-            which object, and where it is.
+        UnpicklableError: A node holds what cannot go to another process; says which, and where.
     """
     try:
         return pickled(list(parts))
@@ -65,8 +64,7 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
 def check_sendable(node: Node) -> None:
     """Refuse a new node if its functions cannot go to another process.
 
-    The nodes that it reads were checked before. Elements and DataFrames of sources are not pickled
-    with it.
+    The nodes that it reads were checked before. Elements and DataFrames of sources are not pickled.
 
     Raises:
         UnpicklableError: The text says which object cannot be sent, and where it is.

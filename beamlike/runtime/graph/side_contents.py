@@ -1,5 +1,4 @@
-"""The items of side inputs on a shard: where they are stored, and which of them are still
-needed."""
+"""The items of side inputs on a shard: where they are stored, and which are still needed."""
 
 import json
 from collections import Counter

@@ -89,9 +89,8 @@ def dealt_out(bundles: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tu
     """A table for each shard that gets something, with the shard's position.
 
     The shard of an element depends on its value, its time, and how often both came before. So the
-    same elements are dealt out in the same way in any order, also if many are equal. That matters
-    because Spark may repeat a task with its rows in another order, when shards have already taken
-    what it sent the first time.
+    same elements are dealt out in the same way in any order, also if many are equal. Spark may
+    repeat a task with its rows in another order, after shards have taken what it sent before.
 
     Args:
         bundles: The elements of the main source, and the panes of each side input.

@@ -347,8 +347,7 @@ class Stage:
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
-        """The places of panes, sorted by when their keys came: within the bundle for panes that its
-        arrival brings out, else ever."""
+        """The places of panes in the order in which their keys came, in this bundle or ever."""
         assert self.seen is not None, "else they are in any order"
         ranks = panes.key.tolist()
         if phase != ARRIVAL:

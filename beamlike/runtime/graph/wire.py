@@ -206,9 +206,8 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
 class Listed:
     """Values that arrive in another process as a list.
 
-    Pickling objects of a class of tuples takes ten times as long as pickling plain tuples. If all
-    values are of one such class, they travel as plain tuples, with the function that makes objects
-    of them.
+    Objects of a class of tuples take ten times as long to pickle as plain tuples. If all values are
+    of one such class, they travel as plain tuples with the function that makes its objects.
     """
 
     values: list[Any]

@@ -108,8 +108,8 @@ def damaged(blob: bytes | pa.Buffer, why: str) -> StateError:
     return _DamagedError(
         f"a blob of {len(blob):,} bytes cannot be read: {why}; nothing was computed from it. If it "
         "is from a checkpoint, that is damaged: stop the query, keep the checkpoint as it is, and "
-        "continue from a copy of it, or start with a new checkpointLocation. What to do first is "
-        'in docs/pages/operating.md, "When something is wrong"'
+        "continue from a copy of it, or start with a new checkpointLocation; see "
+        '"When something is wrong" in docs/pages/operating.md'
     )
 
 

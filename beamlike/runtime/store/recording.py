@@ -87,9 +87,8 @@ class RecordedStep:
 
 @attrs.frozen
 class _Contents:
-    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes).
-
-    Their times count ``resolution``."""
+    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes); and
+    what their times count."""
 
     first: int
     sizes: tuple[int, ...]
