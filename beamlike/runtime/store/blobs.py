@@ -87,7 +87,7 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise damaged(blob, f"{type(error).__name__}: {error}") from error
     if not isinstance(header, dict):
-        raise damaged(blob, "its header is no object")
+        raise damaged(blob, "its header is not an object")
     return table, header
 
 
