@@ -184,10 +184,10 @@ class Drop:
     """An element that one of its windows did not accept, or some that were combined before; or a
     row that never became an element.
 
-    ``element`` is None for a row that never became an element, and where elements were accepted
-    before the trigger of their window or its last pane failed: then only their number is left.
-    ``window`` is None for a row that never became an element, and for an element for which the
-    window function raised.
+    ``element`` is None for a row that never became an element, and where the trigger of a window or
+    its last pane failed. The pane then loses ``count`` elements; the trigger loses none, and
+    ``count`` is 0. ``window`` is None for a row that never became an element, and for an element
+    for which the window function raised.
 
     ``missed_by`` is how many ticks (see `Resolution`) earlier the watermark would have had to be
     for the window to accept it; None for the other reasons, where no time would have helped.

@@ -1,8 +1,8 @@
 """A script for one stage, as a graph of two nodes: a source that plays it, and the stage.
 
-So a scenario is run as a pipeline is. The keys of its elements travel as numbers: in a scenario
-keys are equal as Python says, and need no coder. Where all values are of one type that the combine
-function has columns for, that type is declared, and they are folded typed.
+So a scenario runs like a pipeline. The keys of its elements travel as numbers, because in a
+scenario keys are equal if ``==`` says so, and need no coder. If all values have one type for which
+the combine function has columns, that type is declared, and they are folded as such.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -32,7 +32,7 @@ from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
 from beamlike.runtime.store.state import StateLayout
 
 Stage = WindowingStrategy | WindowFn | Machine
-"""What a scenario is for. A bare window function only assigns windows and groups nothing."""
+"""The stage of a scenario. A bare window function only assigns windows and groups nothing."""
 
 _EXACT: Final = 2**53
 """Sums of whole numbers below this are exact in each type."""
@@ -44,7 +44,7 @@ class ScriptedGraph:
 
     Args:
         script: The script as it was written.
-        node: The stage. It has no label: what fails there is not the fault of a transform.
+        node: The stage. It has no label, because its errors are not those of a transform.
         keys: The keys by their numbers.
     """
 
@@ -131,7 +131,7 @@ def played(
     """Scripts played side by side.
 
     Args:
-        stages: What each script is for, the combine function of a strategy, and the script.
+        stages: The stage of each script, the combine function of a strategy, and the script.
         run: Runs each node, see `ScriptedGraph`, as a pipeline of its own.
         on_error: What a strategy does when a function of the user's raises.
 

@@ -1,4 +1,4 @@
-"""Scripts of the sources of a graph, as steps of all of it.
+"""The scripts of all sources of a graph as one sequence of steps.
 
 Sources that end by themselves come first, each in one step. Those that report a watermark take
 turns, one event each; Beam does not define which of several comes first.
@@ -18,7 +18,7 @@ from beamlike.runtime.script import Script, ScriptStep
 
 @attrs.frozen
 class SourceStep:
-    """What happens to one source, and what all clocks say after it."""
+    """The events of one source in a step, and processing time after it."""
 
     source: ReadNode | None
     """None: only time passes."""
@@ -70,8 +70,8 @@ class CreatedElements(Sequence[tuple[Hashable, Element]]):
     """Elements for `beamlike.runtime.script.Arrive`, without a key.
 
     Args:
-        values: What they are made of.
-        element_of: Makes one of them.
+        values: The values that elements are made of.
+        element_of: Makes an element of a value.
     """
 
     values: Sequence[Any]
@@ -92,6 +92,6 @@ class CreatedElements(Sequence[tuple[Hashable, Element]]):
 def in_parts(
     elements: Sequence[tuple[Hashable, Element]],
 ) -> Iterator[Sequence[tuple[Hashable, Element]]]:
-    """Elements that arrive together, in parts as they go through a pipeline."""
+    """Elements that arrive together, in parts of the size in which they go through a pipeline."""
     for start in range(0, len(elements), BUNDLE_SIZE):
         yield elements[start : start + BUNDLE_SIZE]
