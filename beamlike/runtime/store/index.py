@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock, next_output_watermark
 from beamlike.model.resolution import Resolution
