@@ -159,12 +159,12 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
     lines = [
         "# Capabilities",
         "",
-        f"The [table of capabilities]({SITE}) of Apache Beam's site, with `BeamlikeRunner` beside",
-        "its columns. A cell of ours is what a scenario of",
-        f"`tests/beam_runner/scenarios/{SCENARIOS}` showed on that host, and *No* where there is",
-        "none; `python -m tests.beam_runner` writes the page. The site has no column of Prism:",
-        "*runs* and *skips* say what Beam's own tests of it do with the conformance of runners. On",
-        "Spark a stream is meant, unless the row is about data that ends.",
+        f"The [table of capabilities]({SITE}) of Apache Beam's site, with columns for",
+        "`BeamlikeRunner`. A cell of these columns is the result of a scenario of",
+        f"`tests/beam_runner/scenarios/{SCENARIOS}` on that host, or *No* if there is no scenario.",
+        "`python -m tests.beam_runner` writes the page. The site has no column for Prism: *runs*",
+        "and *skips* say whether Beam's own tests of Prism run or skip the conformance tests.",
+        "On Spark a cell is about streams, unless the row is about bounded data.",
         "",
     ]
     hosts = [host for host in HOSTS if passed.get(host)]
