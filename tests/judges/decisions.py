@@ -194,7 +194,7 @@ _NO_WINDOW: Final = Decision(
     (*_BEAMS, "beam_python"),
     "theirs",
     "Sliding windows with a period longer than their size have gaps. An element in a gap fails "
-    "the pipeline in 2.73, and the run in Beam Python; here it is in no pane, and is not "
+    "the pipeline in 2.73, and the run in Beam Python. Here it is in no pane, and is not "
     "dropped. Without these elements the scenarios agree.",
     "WindowedValues.java:276 requires a window, and WindowEvaluatorFactory.java:92 passes an "
     "empty collection on (2.73).",
@@ -210,15 +210,16 @@ DECISIONS: Final = (
         "closed sessions that a store shows",
         ("kafka_streams",),
         "open",
-        "A record cache shows sessions that are closed, and a record that is in time merges with "
-        "one of them. Where results come on close, a store with the shortest retention hides a "
-        "session one millisecond before it is closed, and the record that is exactly a gap after "
-        "it is apart. In beamlike.dialects an open session is always found, and a closed one for "
-        "as long as a retention that is named, without one never.",
-        "CachingSessionStore.findSessions merges what the cache has with what the store below "
-        "shows, and asks for the retention of neither; AbstractRocksDBSegmentedBytesStore.get and "
-        "getActualFrom of the store below hide what ends before observedStreamTime - "
-        "retentionPeriod + 1. putAndMaybeForward forwards no tombstone for what it hides.",
+        "A record cache shows closed sessions, and a record that is in time merges with one of "
+        "them. With results on close, a store with the shortest retention hides a session one "
+        "millisecond before it is closed, and a record exactly one gap after it is separate. "
+        "In beamlike.dialects an open session is always found. A closed session is found "
+        "within an explicit retention, and never without one.",
+        "CachingSessionStore.findSessions merges the contents of the cache with those of the "
+        "store below, and does not check the retention of either. "
+        "AbstractRocksDBSegmentedBytesStore.get and getActualFrom of the store below hide "
+        "sessions that end before observedStreamTime - retentionPeriod + 1. putAndMaybeForward "
+        "forwards no tombstone for hidden sessions.",
         _is_what_the_stores_show,
         smallest=(
             "Gap 5, no grace, record cache; a at 0, b at 8, a at 5: Kafka gives a [0, 5] of "
@@ -229,31 +230,32 @@ DECISIONS: Final = (
         "a dynamic gap with the bounds of a session",
         ("flink",),
         "theirs",
-        "An element whose own window is exactly the session that was merged before takes the "
-        "window for itself, and what was in it is lost.",
+        "If the window of an element has exactly the bounds of a previously merged session, "
+        "the element takes over the window, and the contents of the session are lost.",
         "MergingWindowSet.java:220, addWindow: a group of equal windows is not a merge, and "
         "mapping.put(resultWindow, resultWindow) replaces the state window that the "
         "session had.",
         _is_made_by(_orphans_a_merged_window, ORPHANS),
         smallest=(
-            "Elements (0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."
+            "Elements (0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink's result is 4, but "
+            "the sum of the elements is 7."
         ),
     ),
     Decision(
         "a continuous trigger behind the watermark",
         ("flink",),
         "theirs",
-        "The first multiple of the interval after an element behind the watermark has passed. "
-        "Flink sets a timer for it all the same, and fires with the next watermark, whatever it "
-        "is; here the rhythm begins with the first multiple ahead. Before 1970 Flink rounds "
-        "towards zero, and the first firing is an interval later.",
+        "For an element behind the watermark, the first multiple of the interval after it has "
+        "already passed. Flink still sets a timer for it, which fires with the next watermark, "
+        "whatever that is. Here firings begin with the first multiple ahead. Before 1970 Flink "
+        "rounds towards zero, and the first firing is one interval later.",
         "ContinuousEventTimeTrigger.onElement computes start = timestamp - (timestamp % "
-        "interval), and registers a timer for start + interval, where that may be; onMerge does "
-        "so for the least of those of the parts.",
+        "interval), and registers a timer for start + interval, even if it has passed; onMerge "
+        "does the same for the least timer of the merged windows.",
         _is_made_by(_fires_for_what_has_passed, BEHIND, ORPHANS),
         smallest=(
             "Tumbling windows of 5, interval 3, watermark 27, an element at 25: Flink fires "
-            "with the next watermark and at the end; here once."
+            "with the next watermark and at the end; beamlike fires once."
         ),
     ),
     Decision(
@@ -264,8 +266,8 @@ DECISIONS: Final = (
         "that does not contain it, and an aligned target is a period too late.",
         "FixedWindows.java:78, SlidingWindows.java:171 and "
         "AfterDelayFromFirstElementStateMachine.java:296 take a remainder with %, which is "
-        "negative for what is; CalendarWindows.java:119 divides whole days by the number of "
-        "days, cut off towards zero.",
+        "negative for negative times; CalendarWindows.java:119 divides whole days by the "
+        "number of days, truncated towards zero.",
         accident=ORIGIN,
         smallest="Fixed windows of 10, an element at -15: Beam gives [-10, 0).",
     ),
@@ -274,19 +276,20 @@ DECISIONS: Final = (
         "the output watermark moves first, and for all keys",
         ("beam_java",),
         "open",
-        "The DirectRunner moves its output watermark before the timers that a watermark fires: to "
-        "the earliest hold or timer of any key. A window whose trigger sets no timer for its end "
-        "has that of its expiry. If both are passed in one move, its last pane is late, and, if "
-        "it is empty, comes only with fire_always. And what one key holds back makes a pane of "
-        "another be on time. runners-core, which has one key and moves the output watermark after "
-        "the timers, gives what beamlike gives.",
+        "The DirectRunner moves its output watermark before it fires the timers of a "
+        "watermark: to the earliest hold or timer of any key. If the trigger of a window sets "
+        "no timer for its end, the window has only the timer of its expiry. If one move passes "
+        "both, the last pane of the window is late, and an empty last pane is emitted only "
+        "with fire_always. Holds of one key can also make a pane of another key be on time. "
+        "runners-core, which has one key and moves the output watermark after the timers, "
+        "agrees with beamlike.",
         "WatermarkManager.java:467-476: the output watermark is the least of the input watermark, "
         "the holds and getEarliestTimerTimestamp(), for all keys of a transform; "
         "PaneInfoTracker.java:102 asks it as the timers fire.",
         accident=OUTPUT,
         smallest=(
             "Fixed windows of 10, Repeatedly(AfterCount(1)), discarding, lateness 5; an "
-            "element at 1, watermark 15: an empty on-time pane here, none in the "
+            "element at 1, watermark 15: an empty on-time pane in beamlike, none in the "
             "DirectRunner."
         ),
     ),
@@ -294,17 +297,19 @@ DECISIONS: Final = (
         "a merge without an open window",
         _BEAMS,
         "theirs",
-        "Windows that are all new, or the result of a merge with the bounds of a session whose "
-        "trigger has finished. Beam puts the merge to the triggers all the same, with the bits "
-        "that a closed session left and no window that merges. An AfterWatermark is finished "
-        "then, and drops what came as closed, or begins in the late phase; a composite computes "
-        "anew from its parts whether it is finished, so that a closed session opens again; and "
-        "what a live session held is lost with one that is closed. In a test stream such a "
-        "pipeline may never end. Here new windows start afresh, and a closed session stays so.",
-        "ReduceFnRunner.java:519 calls triggerRunner.onMerge with no window that is active, and "
+        "This is about merges of new windows only, and about merges into the bounds of a "
+        "session whose trigger has finished. Beam still asks the triggers to merge, with the "
+        "bits of the closed session and without any merging window. An AfterWatermark then "
+        "counts as finished and drops the elements as closed, or starts in the late phase. A "
+        "composite computes again from its parts whether it is finished, so a closed session "
+        "opens again. The elements of a live session are lost with a closed one. In a test "
+        "stream such a pipeline may never end. Here new windows start from the beginning, and "
+        "a closed session stays closed.",
+        "ReduceFnRunner.java:519 calls triggerRunner.onMerge without an active window, and "
         "MergingActiveWindowSet.java:268 makes the result active; "
-        "AfterWatermarkStateMachine.java:306 asks finishedInAllMergingWindows(), true of none; "
-        "AfterFirstStateMachine.java:123-128 and AfterAllStateMachine.java:83 set the bit back.",
+        "AfterWatermarkStateMachine.java:306 asks finishedInAllMergingWindows(), which is true "
+        "for no windows; AfterFirstStateMachine.java:123-128 and AfterAllStateMachine.java:83 "
+        "reset the bit.",
         accident=MERGES,
         smallest=(
             "Sessions of 10, AfterWatermark(), lateness 100; watermark 50, then 1 and 2 in "
@@ -318,8 +323,9 @@ DECISIONS: Final = (
         "an AfterWatermark with early or late firings that is a part, in a merge",
         _BEAMS,
         "theirs",
-        "After a merge past the end of the window its early trigger is finished, and it is not. "
-        "Without a late trigger it then never fires, and never finishes; here it has finished.",
+        "After a merge past the end of the window, the early trigger of this AfterWatermark is "
+        "finished, but the AfterWatermark itself is not. Without a late trigger it then never "
+        "fires and never finishes. Here it has finished.",
         "AfterWatermarkStateMachine.java:142-168, AfterWatermarkEarlyAndLate.onMerge sets the "
         "finished bit of the early trigger, and never its own.",
         accident=PHASES,
@@ -332,33 +338,33 @@ DECISIONS: Final = (
         "an early or late trigger with parts",
         _BEAMS,
         "theirs",
-        "After the first pane of an early AfterAll its parts stay finished, so each "
-        "bundle brings a pane. Here it starts over completely.",
+        "After the first pane of an early AfterAll its parts stay finished, so each bundle "
+        "fires a pane. Here the early trigger starts again completely.",
         "AfterWatermarkStateMachine.java:229 and 256 call setFinished(false) of "
         "the early or late trigger itself, and not of its parts; RepeatedlyStateMachine resets "
         "the whole tree.",
         accident=PARTS,
         smallest=(
             "Fixed windows, AfterWatermark(early=AfterAll(AfterCount(1), AfterCount(2))): "
-            "after the first early pane each bundle brings one."
+            "after the first early pane each bundle fires one."
         ),
     ),
     Decision(
         "the timer of a session that was merged away",
         _BEAMS,
         "theirs",
-        "A timer of the clock of a session that another has taken in fires, and sets one for the "
-        "expiry of the session that is gone. That one clears the hold of the live session in "
-        "discarding mode: with the combiner earliest its pane has the end of the window as "
-        "timestamp.",
-        "ReduceFnRunner.java:844, onTimers, sets a cleanup timer for a window that is not active; "
-        "line 902, clearAllState, clears the holds under its name, which is where "
-        "MergingActiveWindowSet keeps the state of the live session.",
+        "A session was merged into another one, and its processing-time timer still fires. The "
+        "timer sets another timer, for the expiry of the merged session. In discarding mode "
+        "this timer clears the hold of the live session: with the combiner earliest the pane "
+        "has the end of the window as timestamp.",
+        "ReduceFnRunner.java:844, onTimers, sets a cleanup timer for a window that is not "
+        "active. Line 902, clearAllState, clears the holds under the name of that window, "
+        "under which MergingActiveWindowSet keeps the state of the live session.",
         accident=STALE,
         smallest=(
-            "Sessions of 10, AfterAll(AfterProcessingTime(20), Never), discarding, lateness 100, "
-            "earliest; 8 and 0 in a bundle, then 14, watermark 18, the clock 21 on, the end: the "
-            "timestamp is 23, and not 0."
+            "Sessions of 10, AfterAll(AfterProcessingTime(20), Never), discarding, lateness "
+            "100, earliest; 8 and 0 in a bundle, then 14, watermark 18, the clock advances by "
+            "21, the end: the timestamp is 23, and not 0."
         ),
     ),
     *PYTHON_DECISIONS,

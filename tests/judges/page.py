@@ -124,18 +124,18 @@ def _head(kept: Mapping[str, Any]) -> Iterator[str]:
             f"| {counts['decided']} | {counts['unsupported']} | {streams} |"
         )
     yield (
-        "\nThe random streams that do not agree are of the [differences](#differences) below. For "
-        "Beam Java they are drawn until as many as asked for turn on none of its accidents. "
-        "Scenarios that are marked as contested are among those that differ.\n"
+        "\nThe random streams that do not agree show one of the [differences](#differences) below. "
+        "For Beam Java, streams are drawn until the requested number shows none of its accidents. "
+        "Contested scenarios are counted among those that differ.\n"
     )
     for name, engine in kept.items():
         rules = engine.get("rules", {})
         if rules.get("agree"):
             reasons = [f"{times}: {reason}" for reason, times in rules["cannot"].items()]
             yield (
-                f"* {ENGINES[name].title} says what {rules['agree']} rules state that are not "
-                "streams (checks at construction, continuations of triggers, functions), and "
-                f"differs in {len(rules['differ'])}. It cannot be asked for {'; '.join(reasons)}."
+                f"* {ENGINES[name].title} agrees with {rules['agree']} rules that are not streams "
+                "(checks at construction, continuations of triggers, functions), and differs in "
+                f"{len(rules['differ'])}. Rules that it cannot answer: {'; '.join(reasons)}."
             )
     for name, engine in kept.items():
         for reason, times in engine["unsupported"].items():
@@ -147,8 +147,8 @@ def _features(kept: Mapping[str, Any]) -> Iterator[str]:
     engines = {name: engine for name, engine in kept.items() if engine["features"]}
     yield "## Beam's features\n"
     yield (
-        "How many scenarios agree, of those that show a feature and that the engine can express; "
-        "the others are [decided](#differences).\n"
+        "The number of scenarios that agree, of those that show a feature and that the engine can "
+        "express; there is a [decision](#differences) about each other one.\n"
     )
     yield f"| feature | {' | '.join(ENGINES[name].title for name in engines)} |"
     yield f"|---|{'---|' * len(engines)}"
@@ -169,9 +169,9 @@ def _features(kept: Mapping[str, Any]) -> Iterator[str]:
 def _questions(kept: Mapping[str, Any]) -> Iterator[str]:
     yield "## Ten differences that users meet\n"
     yield (
-        "The same stream on each engine, in its own words. Numbers are elements in the order in "
-        "which they arrive; a bar is a result, over its window, with the elements that it holds "
-        "and the element after which it came.\n"
+        "Each engine runs the same stream, written for its API. Numbers are elements in order of "
+        "arrival. A bar is a result, drawn over its window, with its elements and the element "
+        "after which it came.\n"
     )
     answers = _answers(kept)
     yield f"| stream | {' | '.join(answers)} |"
@@ -216,7 +216,9 @@ def _differences(kept: Mapping[str, Any]) -> Iterator[str]:
 def _difference(decision: Decision, occurrences: Mapping[str, Any]) -> Iterator[str]:
     yield f"### {decision.name[0].upper()}{decision.name[1:]}\n"
     engines = ", ".join(ENGINES[name].title for name in decision.engines)
-    verdict = "an accident of the engine" if decision.verdict == "theirs" else "left open"
+    verdict = (
+        "an accident of the engine" if decision.verdict == "theirs" else "not defined by the model"
+    )
     yield f"{engines}: {verdict}. {decision.text}\n"
     if decision.verdict == "theirs" and decision.smallest:
         yield f"> **Text of a report.** {decision.smallest} {decision.cause}\n"

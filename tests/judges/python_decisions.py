@@ -32,26 +32,28 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: no timer at the expiry",
         _PYTHON,
         "theirs",
-        "Nothing happens when a window expires. A pane is the last only if the trigger has "
-        "finished; what no trigger asked for is never released, and a trigger that does not wait "
-        "for the watermark has no on-time pane. A hold that stays stalls the run: it ends with "
-        "TypeError, because executor.py:640 offers a tuple, which line 462 raises.",
+        "Nothing happens when a window expires. A pane is the last one only if the trigger has "
+        "finished. Data for which no trigger fires is never emitted, and a trigger that does "
+        "not wait for the watermark has no on-time pane. A hold that is never released stalls "
+        "the run: it ends with TypeError, because executor.py:640 offers a tuple, which line "
+        "462 raises.",
         "trigger.py:1464-1492, GeneralTriggerDriver.process_elements sets no timer for the "
         "expiry, and trigger.py:1546 takes is_last from the trigger alone.",
         accident=python_accidents.EXPIRY,
         smallest=(
-            "Fixed windows of 10, DefaultTrigger, no lateness; an element at 1, watermark 10: the "
-            "pane is not the last. Never() in place of the trigger: the element never comes out."
+            "Fixed windows of 10, DefaultTrigger, no lateness; an element at 1, watermark 10: "
+            "the pane is not the last. With Never() in place of the trigger, the element is "
+            "never emitted."
         ),
     ),
     Decision(
         "Beam Python: one tick at the expiry",
         _PYTHON,
         "theirs",
-        "Data for a window is dropped once the watermark is past its end and the lateness; Java "
-        "drops it as the watermark gets there.",
-        "trigger.py:1426, `if input_watermark > window.end + self.allowed_lateness`: window.end "
-        "is no instant of the window, so that it has to be >=.",
+        "An element is dropped once the watermark is past the end of its window plus the "
+        "lateness. Java drops it when the watermark reaches that instant.",
+        "trigger.py:1426, `if input_watermark > window.end + self.allowed_lateness`: "
+        "window.end is not an instant of the window, so the comparison has to be >=.",
         accident=python_accidents.TICK,
         smallest=(
             "Fixed windows of 10, AfterWatermark(late=AfterCount(1)), lateness 5; watermark 15, an "
@@ -62,12 +64,12 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: timestamps keep the elements of earlier panes",
         _PYTHON,
         "theirs",
-        "Early panes do not release the hold of the watermark, so that with the timestamp combiner "
-        "earliest or latest a later pane is stamped with elements of those before. And late "
-        "elements hold the watermark back, at the end of the window always.",
-        "trigger.py:1560, GeneralTriggerDriver._output keeps the hold while an on-time pane may "
-        "come; trigger.py:1470-1481 adds one for a window that is over, because "
-        "OutputAtEndOfWindowImpl.merge looks at no element.",
+        "Early panes do not release the hold of the watermark. So with the timestamp combiner "
+        "earliest or latest, the timestamp of a later pane includes elements of earlier panes. "
+        "Late elements also hold the watermark back, always at the end of the window.",
+        "trigger.py:1560, GeneralTriggerDriver._output keeps the hold while an on-time pane "
+        "may come; trigger.py:1470-1481 adds one for a window that has ended, because "
+        "OutputAtEndOfWindowImpl.merge ignores the elements.",
         accident=python_accidents.HOLD,
         smallest=(
             "Fixed windows of 10, AfterWatermark(early=AfterCount(1)), discarding, earliest; 2, "
@@ -78,8 +80,8 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: on time, or early and late",
         _PYTHON,
         "theirs",
-        "A pane is on time only if a timer of the watermark brought it. One that late data brings "
-        "while the output watermark is held back is early there, and not on time.",
+        "A pane is on time only if a timer of the watermark fires it. A pane that late data "
+        "fires while the output watermark is held back is early there, and not on time.",
         "trigger.py:1529-1544, GeneralTriggerDriver._output: `output_watermark <= "
         "window.max_timestamp()` alone makes a pane early, whatever the input watermark is.",
         accident=python_accidents.TIMING,
@@ -92,12 +94,12 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: the clock",
         _PYTHON,
         "theirs",
-        "A timer of the clock fires at its target, not after it; any of them makes every trigger "
-        "of the window that waits for the clock ready, and the time of the timer is compared with "
-        "the end of the window as if it were the watermark, so that an early pane can be late.",
-        "trigger.py:407, AfterProcessingTime.should_fire looks at the domain, and not at its "
-        "target; trigger.py:1514-1523, process_timer passes the time of the timer where "
-        "should_fire, on_fire and _output take a watermark.",
+        "A processing-time timer fires at its target, not after it. Any such timer makes all "
+        "processing-time triggers of the window ready. The time of the timer is compared with "
+        "the end of the window as if it were the watermark, so an early pane can be late.",
+        "trigger.py:407, AfterProcessingTime.should_fire checks the domain, and not its "
+        "target; trigger.py:1514-1523, process_timer passes the time of the timer to "
+        "should_fire, on_fire and _output, which take a watermark.",
         accident=python_accidents.CLOCK,
         smallest=(
             "Fixed windows of 10, Repeatedly(AfterProcessingTime(20)); an element at 1, the clock "
@@ -108,12 +110,13 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: sessions",
         _PYTHON,
         "theirs",
-        "A session whose trigger has finished stays in the set of windows: what merges with it is "
-        "dropped, also what a live session held. A merged session takes the furthest phase of its "
-        "parts, and an AfterEach its furthest trigger.",
-        "trigger.py:1433, known_windows() has windows with a TOMBSTONE (line 1552), which merge "
-        "with others, and line 1466 skips what comes for the result; trigger.py:556, LATE_TAG is "
-        "merged with any, and line 901, INDEX_TAG with max.",
+        "A session whose trigger has finished stays in the set of windows: elements that merge "
+        "with it are dropped, and so are the elements of a live session that merges with it. A "
+        "merged session takes the furthest phase of its parts, and an AfterEach takes its "
+        "furthest trigger.",
+        "trigger.py:1433, known_windows() has windows with a TOMBSTONE (line 1552), which "
+        "merge with others, and line 1466 skips the elements of the result; trigger.py:556, "
+        "LATE_TAG is merged with any, and line 901, INDEX_TAG with max.",
         accident=python_accidents.SESSIONS,
         smallest=(
             "Sessions of 10, AfterCount(1); an element at 0, then one at 8: no second pane, and in "
@@ -124,8 +127,8 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: one output watermark for all keys",
         _PYTHON,
         "open",
-        "What one key holds back holds the output watermark of all keys back, and a hold that is "
-        "set behind it takes it back.",
+        "A hold of one key holds back the output watermark of all keys, and a hold behind the "
+        "output watermark moves it back.",
         "watermark_manager.py:289-292: the least of all keyed holds, assigned without a maximum.",
         accident=python_accidents.ALL_KEYS,
     ),
@@ -133,22 +136,23 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: composites",
         _PYTHON,
         "theirs",
-        "AfterAny, AfterAll and OrFinally finish only if those of their parts do that are ready by "
-        "the watermark as they fire; one that fires by the clock alone does not finish AfterAny.",
+        "AfterAny, AfterAll and OrFinally finish only if the parts finish that are ready by "
+        "the watermark when they fire. A part that fires by the clock alone does not finish "
+        "AfterAny.",
         "trigger.py:818-829, _ParallelTriggerFn.on_fire asks should_fire(TimeDomain.WATERMARK, "
-        "...) of each part, and returns combine_op of what these return.",
+        "...) of each part, and returns combine_op of the results.",
         accident=python_accidents.COMPOSITES,
         smallest=(
-            "Fixed windows of 10, AfterAny(AfterCount(2), AfterProcessingTime(5)); an element, the "
-            "clock 10 on, an element: two panes."
+            "Fixed windows of 10, AfterAny(AfterCount(2), AfterProcessingTime(5)); an element, "
+            "the clock advances by 10, an element: two panes."
         ),
     ),
     Decision(
         "Beam Python: a timer for each part",
         _PYTHON,
         "theirs",
-        "Each part of a trigger that waits for the end of the window has a timer of its own, and "
-        "those that are due together fire one after the other, the second with nothing new.",
+        "Each part of a trigger that waits for the end of the window has its own timer. Timers "
+        "that are due together fire one after the other, the second one without new elements.",
         "trigger.py:588 and 341 set timers under the name of the part; transform_evaluator.py "
         "gives each of them to process_timer, which fires whenever the trigger is ready.",
         accident=python_accidents.TIMERS,
@@ -161,9 +165,10 @@ PYTHON_DECISIONS: Final = (
         "Beam Python: not predicted to the last pane",
         _PYTHON,
         "theirs",
-        "In these scenarios, named one by one, several of the above meet: holds that a merge or a "
-        "firing leaves behind, and timers of the clock of merged sessions. The machine with all "
-        "of them predicts most of their panes, and not each. Beam Java gives what is expected.",
+        "Several of the accidents above meet in these scenarios, which are listed by name: "
+        "holds that a merge or a firing leaves behind, and processing-time timers of merged "
+        "sessions. The machine with all of them predicts most of their panes, but not each. "
+        "Beam Java gives the expected output.",
         "trigger.py, as above.",
         lambda scenario, answer: scenario.id in _NOT_PREDICTED,
     ),

@@ -61,8 +61,8 @@ QUESTIONS: Final = (
     Question(
         "late_within_lateness",
         "Late data within the lateness",
-        "5 comes late, and the window is kept for 20 more. Is there another result, or one that "
-        "waited?",
+        "5 comes late, and the window is kept for 20 more. Is there another result, or does "
+        "one result wait for it?",
         _TUMBLING,
         (3, 12, 5, 14),
         lateness=20,
@@ -70,7 +70,7 @@ QUESTIONS: Final = (
     Question(
         "two_late",
         "Two late elements",
-        "5 and 6 come late. One result more, or two, and what do they hold?",
+        "5 and 6 come late. Is there one more result, or two, and what do they hold?",
         _TUMBLING,
         (3, 12, 5, 6),
         lateness=20,
@@ -103,7 +103,8 @@ QUESTIONS: Final = (
     Question(
         "late_joins_live",
         "Late data for a session that is still open",
-        "1 comes when a session of its own would be over, but that of 0 and 9 is not.",
+        "1 comes when a session of 1 alone would have ended, but the session of 0 and 9 is "
+        "still open.",
         _SESSIONS,
         (0, 9, 15, 1),
     ),
@@ -119,8 +120,7 @@ QUESTIONS: Final = (
     Question(
         "early_sessions",
         "Early results of sessions that merge",
-        "0 and 12 have brought results by the time that 6 makes one session of them. Are they "
-        "withdrawn?",
+        "0 and 12 have results before 6 merges them into one session. Are these withdrawn?",
         _SESSIONS,
         (0, 12, 6),
         delay=30,
