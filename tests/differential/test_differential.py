@@ -15,6 +15,7 @@ import pytest
 import beamlike as bl
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason
 from beamlike.runtime import column_shard
+from beamlike.runtime.clock import ShardStatus
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.column_state import ColumnState
@@ -218,13 +219,13 @@ def too_late(index: Index) -> None:
 
 
 def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    move = Index.move
+    end_step = Index.end_step
 
-    def sleepy(index: Index, *to: Any) -> None:
+    def sleepy(index: Index, *step: Any, changed: bool) -> ShardStatus:
         too_late(index)
-        move(index, *to)
+        return end_step(index, *step, changed=changed)
 
-    monkeypatch.setattr(Index, "move", sleepy)
+    monkeypatch.setattr(Index, "end_step", sleepy)
 
     broken = smallest(first_broken(SHARD))
 
