@@ -191,7 +191,7 @@ class Delivered:
 
     Args:
         source: The position of the source among the inputs, or its number.
-        stretches: Where they lie (ms): from the first to the last of rows without a large gap.
+        stretches: Where they lie (ticks): from the first to the last of rows without a large gap.
         last: The row with the greatest event time, in words.
     """
 
@@ -266,8 +266,8 @@ def jump_over(
     Args:
         source: Of which source.
         delivered: Its rows.
-        known: Its greatest event time before them (ms).
-        clock: Processing time (ms).
+        known: Its greatest event time before them (ticks).
+        clock: Processing time (ticks).
         wait: See `WindowingStrategy.longest_wait`.
     """
     rows = list(delivered)
@@ -326,7 +326,7 @@ def _held_jump(
     source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
 ) -> Jump | None:
     """The jump that a ``max_jump`` has kept the watermark of a source from: after these rows its
-    greatest event time (ms) is ``reached``, as far as it is believed."""
+    greatest event time (ticks) is ``reached``, as far as it is believed."""
     last = max(delivered, key=lambda rows: rows.stretches[-1][-1])
     greatest = believed(last.stretches[-1][-1], source, clock)
     if source.max_jump is None or greatest <= reached:
