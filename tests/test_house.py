@@ -20,7 +20,7 @@ ROOMS = {
     "beamlike/api": 900,
     "beamlike/api/dataframe": 3_200,
     "beamlike/api/kafka": 800,
-    "beamlike/api/pipelines": 11_300,
+    "beamlike/api/pipelines": 11_400,
     "beamlike/beam": 500,
     "beamlike/cli": 2_500,
     "beamlike/demo": 1_000,
