@@ -34,6 +34,8 @@ NOT_CALLED: Final = frozenset(
         ),
         *("testing.Scenario", "testing.TestStream", "beam.PipelineResult", "beam.WindowedValue"),
         *("testing.TransformOverride", "Aggregate", "testing.test_stream_of"),
+        *("scio.SCollectionWithSideInput", "scio.SCollectionWithSideOutput"),
+        "scio.WindowedSCollection",
         # What pipelines and machines call.
         "beam.GroupBy.force_tuple_keys",
         *("beam.Pipeline.add", "testing.TestPipeline.add", "WindowingStrategy.check_groupable"),
@@ -101,9 +103,11 @@ def _is_value(cls: type) -> bool:
 
 
 def _methods(owner: str, cls: type) -> Iterator[tuple[str, FunctionType]]:
-    init = inspect.unwrap(cls.__init__)  # type: ignore[misc]
-    if isinstance(init, FunctionType):
-        yield owner, init
+    # A name of Beam for what the core makes says what it takes in `__new__`, as tuples do.
+    new = None if issubclass(cls, tuple) else vars(cls).get("__new__")
+    made_by = inspect.unwrap(getattr(new, "__func__", cls.__init__))  # type: ignore[misc]
+    if isinstance(made_by, FunctionType):
+        yield owner, made_by
     for name in dir(cls):
         if name.startswith("_"):
             continue
