@@ -22,7 +22,7 @@ ROOMS = {
     "beamlike/api/kafka": 800,
     "beamlike/api/pipelines": 11_400,
     "beamlike/beam": 500,
-    "beamlike/cli": 2_500,
+    "beamlike/cli": 2_400,
     "beamlike/demo": 1_000,
     "beamlike/dialects": 4_600,
     "beamlike/hosts": 1_200,
