@@ -19,12 +19,12 @@ import attrs
 from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect
+from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
+from beamlike.runtime.script import Arrive, Output, Run, Script
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from tests.support.generated.scenarios import RandomScenario, any_scenario
 from tests.support.generated.streams import any_streams
@@ -38,8 +38,11 @@ from tests.support.machines.bundles import (
     keys_apart,
     while_open,
 )
-from tests.support.machines.columnar import unlike_memory
-from tests.support.machines.either import any_setting_of_shards, unlike_memory_in_shard
+from tests.support.machines.either import (
+    any_setting_of_shards,
+    unlike_memory,
+    unlike_memory_in_shard,
+)
 from tests.support.machines.in_shard import micro_batches, run_in_shard
 
 if TYPE_CHECKING:
@@ -69,10 +72,13 @@ class Case:
     def script(self) -> Script:
         return self.scenario.script
 
+    @property
+    def combine(self) -> CombineFn:
+        return AGGREGATIONS[self.scenario.aggregation] or Collect()
+
     @cached_property
     def machine(self) -> Grouping:
-        combine = AGGREGATIONS[self.scenario.aggregation]
-        return Grouping(self.strategy, combine or Collect())
+        return Grouping(self.strategy, self.combine)
 
     @cached_property
     def run(self) -> Run:
@@ -146,8 +152,7 @@ def _local(case: Case) -> list[str] | None:
     """The runtime of production, as `TestStream.run(host="local")` has it."""
     if not _is_drawn(case, "local drawn"):
         return None
-    combine = AGGREGATIONS[case.scenario.aggregation] or Collect()
-    return _unlike(run_in_local(case.strategy, combine, case.script).outputs, case.run.outputs)
+    return _unlike(run_in_local(case.strategy, case.combine, case.script).outputs, case.run.outputs)
 
 
 def _micro_batches(case: Case) -> list[str] | None:
@@ -169,7 +174,7 @@ def _micro_batches(case: Case) -> list[str] | None:
 def _columns(case: Case) -> list[str] | None:
     if _asks_for_gaps(case.strategy) or not _is_drawn(case, "columns drawn"):
         return None
-    return unlike_memory(case.strategy, tuple(_with_tuples(happens) for happens in case.script))
+    return unlike_memory(case.strategy, case.script, case.combine)
 
 
 def _either_machine(case: Case) -> list[str] | None:
@@ -196,12 +201,6 @@ def _asks_for_gaps(strategy: WindowingStrategy) -> bool:
     """Whether a function of the user's is asked, which only the reference machine does."""
     window_fn = strategy.window_fn
     return isinstance(window_fn, Sessions) and callable(window_fn.gap)
-
-
-def _with_tuples(happens: ScriptStep) -> ScriptStep:
-    if not isinstance(happens, Arrive):
-        return happens
-    return Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in happens.elements))
 
 
 def _keys_apart(case: Case) -> list[str] | None:
@@ -344,9 +343,7 @@ def broken_on_spark(
     """The cases that come out otherwise on Spark, where all run side by side in one query."""
     from beamlike.hosts.spark.graph.query import replay_on_spark
 
-    stages = [
-        (case.strategy, AGGREGATIONS[case.scenario.aggregation], case.script) for case in cases
-    ]
+    stages = [(case.strategy, case.combine, case.script) for case in cases]
     compared = [
         Broken(case, ON_SPARK, tuple(_unlike(run.outputs, case.run.outputs)))
         for case, run in zip(cases, replay_on_spark(stages, spark), strict=True)
