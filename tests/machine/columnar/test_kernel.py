@@ -26,7 +26,7 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Script, ScriptStep
+from beamlike.runtime.script import Arrive, Script, ScriptStep, with_elements
 from beamlike.runtime.store.stores import DictStore
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
@@ -64,12 +64,7 @@ def with_windows(dice: Random, script: Script) -> Script:
         start = element.timestamp - dice.randint(0, 5)
         return attrs.evolve(element, window=bl.IntervalWindow(start, start + dice.randint(1, 30)))
 
-    return tuple(
-        Arrive(tuple((key, given(element)) for key, element in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, element: (key, given(element)))
 
 
 @pytest.mark.parametrize("seed", range(0, 100, 25))
@@ -84,17 +79,16 @@ def test_elements_that_come_with_a_window_keep_it(seed: int) -> None:
 # -- combined before -------------------------------------------------------------------------
 
 
-def combined(dice: Random, step: ScriptStep) -> ScriptStep:
+def combined(dice: Random, script: Script) -> Script:
     """Each element as one or more that were combined, in a window around it."""
-    if not isinstance(step, Arrive):
-        return step
-    items = []
-    for key, element in step.elements:
+
+    def lift(key: str, element: Element) -> tuple[str, Lifted]:
         at, count = element.timestamp, dice.randint(1, 3)
         window = bl.IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
         flags = dice.random() < 0.5, dice.random() < 0.5
-        items.append((key, Lifted((element.value,) * count, count, window, at, *flags)))
-    return Arrive(tuple(items))
+        return key, Lifted((element.value,) * count, count, window, at, *flags)
+
+    return with_elements(script, lift)
 
 
 @pytest.mark.parametrize("seed", range(0, 100, 25))
@@ -104,9 +98,8 @@ def test_elements_that_were_combined_before_count_one_by_one(seed: int) -> None:
         strategy = any_strategy(dice, retracting_options=True).configured(
             timestamp_combiner="end_of_window"
         )
-        script = tuple(combined(dice, step) for step in any_script(dice))
 
-        assert unlike_memory(strategy, script, Collect()) == []
+        assert unlike_memory(strategy, combined(dice, any_script(dice)), Collect()) == []
 
 
 def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> None:

@@ -32,7 +32,7 @@ from beamlike.runtime.envelope import arriving
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.output import drops_of_step, keyed_panes
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Arrive, Run, Script
+from beamlike.runtime.script import Arrive, Run, Script, with_elements
 from beamlike.runtime.shard import KeyedEffect, Shard
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.index import Index
@@ -153,7 +153,7 @@ def unlike_memory(strategy: WindowingStrategy, script: Script, combine: CombineF
         batches.append((step,))
         if isinstance(step, Arrive) and any(isinstance(item, Lifted) for _, item in step.elements):
             # What was judged before may come after its window; a micro-batch ends with that.
-            batches[-1] = _of_one_part(step), AdvanceWatermark(watermark)
+            batches[-1] = (*_of_one_part((step,)), AdvanceWatermark(watermark))
     return unlike_memory_in_shard(Setting(plan_of_numbers(strategy, combine), batches, _always))
 
 
@@ -163,11 +163,10 @@ def run_in_both(strategy: WindowingStrategy, script: Script, combine: CombineFn)
     return run_in_memory(Grouping(strategy, combine), script)
 
 
-def _of_one_part(step: Arrive) -> Arrive:
+def _of_one_part(script: Script) -> Script:
     """Combined elements with accumulators as a plan of one aggregate has them."""
-    pairs: Any = step.elements
-    return Arrive(
-        tuple((key, attrs.evolve(item, accumulator=(item.accumulator,))) for key, item in pairs)
+    return with_elements(
+        script, lambda key, item: (key, attrs.evolve(item, accumulator=(item.accumulator,)))
     )
 
 
