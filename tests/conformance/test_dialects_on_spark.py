@@ -8,18 +8,18 @@ out here because it is long: with step n of all of them in one micro-batch, the 
 """
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from tests.conformance.beamlike_conformance.comparing import row_differences
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.on_spark import play_on_spark
+from tests.support.dialects.player import CaseRow
 from tests.support.dialects.plays import play
 from tests.support.dialects.stages import journals_kept
 
-FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
-CASES = [case for file in FILES for case in load_dialect_cases(file)]
+CASES = load_cases()
 
 
 MOST_STEPS = 20
@@ -36,7 +36,7 @@ STREAMS = [
     case
     for case in CASES
     # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
+    if case.kind == "stream" and "by_record" not in str(case.document.get("window"))
 ]
 PLAYED = {case.id: case for case in STREAMS if steps_of(case) <= MOST_STEPS}
 
@@ -52,7 +52,7 @@ def rows(spark: Any) -> dict[str, list[CaseRow]]:
 def test_spark_brings_the_rows_that_memory_brings(
     case: DialectCase, rows: dict[str, list[CaseRow]]
 ) -> None:
-    assert row_differences(play(case), rows[case.id], case.order) == []
+    assert row_differences(play(case), rows[case.id], case.any_order) == []
 
 
 def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:

@@ -12,9 +12,11 @@ from beamlike.hosts.local.nodes import run_in_local
 from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.scenarios.files import Scenario, differences
+from tests.conformance.beamlike_conformance.comparing import row_differences
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.corpus import scenarios_of
-from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.on_spark import play_on_local
+from tests.support.dialects.player import CaseRow
 from tests.support.dialects.plays import play
 from tests.support.dialects.stages import journals_kept
 
@@ -27,10 +29,9 @@ SCENARIOS = [
 ]
 STREAMS = {
     case.id: case
-    for file in sorted((HERE / "dialects").glob("*.json"))
-    for case in load_dialect_cases(file)
+    for case in load_cases()
     # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
+    if case.kind == "stream" and "by_record" not in str(case.document.get("window"))
 }
 
 
@@ -67,7 +68,7 @@ def rows() -> dict[str, list[CaseRow]]:
 def test_rows_of_other_systems_are_those_of_memory(
     case: DialectCase, rows: dict[str, list[CaseRow]]
 ) -> None:
-    assert row_differences(play(case), rows[case.id], case.order) == []
+    assert row_differences(play(case), rows[case.id], case.any_order) == []
 
 
 def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:

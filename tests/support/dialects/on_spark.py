@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Run, Script
-from tests.support.dialects.cases import CaseRow, DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
+from tests.support.dialects.player import CaseRow
 from tests.support.dialects.plays import play
 from tests.support.dialects.stages import answered_by, journals_kept
 

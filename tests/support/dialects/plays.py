@@ -6,12 +6,12 @@ from typing import Any
 from beamlike.dialects import apex, kafka
 from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.akka import play_akka
 from tests.support.dialects.apex import play_apex
-from tests.support.dialects.cases import CaseRow, DialectCase
 from tests.support.dialects.flink import play_flink
 from tests.support.dialects.kafka import play_kafka
-from tests.support.dialects.player import Player
+from tests.support.dialects.player import CaseRow, Player
 
 __all__ = ["play", "played_state"]
 
