@@ -39,11 +39,14 @@ from tests.support.machines.bundles import (
     while_open,
 )
 from tests.support.machines.either import (
+    Setting,
     any_setting_of_shards,
+    in_turn,
+    never,
     unlike_memory,
     unlike_memory_in_shard,
 )
-from tests.support.machines.in_shard import micro_batches, run_in_shard
+from tests.support.machines.in_shard import micro_batches, plan_of_numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,20 +135,16 @@ def _due_keys_only(case: Case) -> list[str]:
 
 
 def _shard(case: Case) -> list[str] | None:
-    """The Spark shard, with a step in each micro-batch: a restart everywhere."""
+    """The Spark shard, stepped key by key, with steps or keys in micro-batches of their own or as
+    many steps as fit into one; its state is packed after each, and every other one has a worker
+    that knows nothing."""
     if not _is_drawn(case, "shard drawn"):
         return None
-    batches, owner = micro_batches(case.script, together=False)
     dice = case.dice("shard")
-    buckets, move_at = dice.randint(1, 2), dice.randrange(len(batches) + 1)
-    aggregation = case.scenario.aggregation
-    outputs, store = run_in_shard(
-        case.strategy, aggregation, batches, buckets=buckets, move_at=move_at
-    )
-    found = _unlike(outputs, _at(owner, case.run.outputs))
-    if not case.lazy.states and store.blobs:
-        found.append(f"no window is left, and state is, in buckets {list(store.blobs)}")
-    return found
+    script = case.script if dice.randrange(4) else keys_apart(case.script)[0]
+    batches, _ = micro_batches(script, together=bool(dice.randrange(2)))
+    plan = plan_of_numbers(case.strategy, case.combine, dice.randint(1, 2))
+    return unlike_memory_in_shard(Setting(plan, batches, never, restarts=in_turn))
 
 
 def _local(case: Case) -> list[str] | None:
@@ -153,22 +152,6 @@ def _local(case: Case) -> list[str] | None:
     if not _is_drawn(case, "local drawn"):
         return None
     return _unlike(run_in_local(case.strategy, case.combine, case.script).outputs, case.run.outputs)
-
-
-def _micro_batches(case: Case) -> list[str] | None:
-    """The Spark shard, with a key in each micro-batch or with as many steps as fit into one."""
-    dice = case.dice("micro-batches")
-    aggregation = case.scenario.aggregation
-    if not _is_drawn(case, "micro-batches drawn"):
-        return None
-    if dice.randrange(2):
-        apart, origin = keys_apart(case.script)
-        batches, _ = micro_batches(apart, together=False)
-        outputs, _ = run_in_shard(case.strategy, aggregation, batches)
-        return _unlike(_at(origin, outputs), case.run.outputs)
-    batches, owner = micro_batches(case.script, together=True)
-    outputs, _ = run_in_shard(case.strategy, aggregation, batches)
-    return _unlike(outputs, _at(owner, case.run.outputs))
 
 
 def _columns(case: Case) -> list[str] | None:
@@ -300,9 +283,8 @@ LAWS: Final[Laws[Case]] = Laws(
     {
         "a restart before every step changes nothing": _restart,
         "a key may be stepped only when it is due": _due_keys_only,
-        "the Spark shard emits what memory does": _shard,
+        "the Spark shard says and remembers what memory does": _shard,
         ON_LOCAL: _local,
-        "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
         "the columnar machine says what the reference machine says, and remembers it": _columns,
         EITHER_MACHINE: _either_machine,
         "keys of a bundle may arrive one after the other": _keys_apart,

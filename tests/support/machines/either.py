@@ -50,7 +50,8 @@ Mix = Callable[[int], bool]
 """Of a micro-batch by its number."""
 
 
-def _never(number: int) -> bool:
+def never(number: int) -> bool:
+    """Of no micro-batch."""
     return False
 
 
@@ -58,7 +59,8 @@ def _always(number: int) -> bool:
     return True
 
 
-def _in_turn(number: int) -> bool:
+def in_turn(number: int) -> bool:
+    """Of every other one."""
     return number % 2 == 0
 
 
@@ -66,8 +68,8 @@ def _in_pairs(number: int) -> bool:
     return number % 4 >= 2
 
 
-_MIXES: Final = (_always, _always, _in_turn, _in_pairs)
-_OTHERS: Final = (_never, _always, _in_turn, _in_pairs)
+_MIXES: Final = (_always, _always, in_turn, _in_pairs)
+_OTHERS: Final = (never, _always, in_turn, _in_pairs)
 
 
 @attrs.frozen
@@ -85,8 +87,8 @@ class Setting:
     batches: Sequence[MicroBatch]
     in_columns: Mix
     lift: bool = False
-    restarts: Mix = _never
-    fails: Mix = _never
+    restarts: Mix = never
+    fails: Mix = never
     few: int = 0
     page: int = 1_000
     log: int = 64
@@ -177,12 +179,14 @@ def panes_of_step(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
 
 def _unlike_memory(setting: Setting) -> list[str]:
     plan, store = setting.plan, DictStore()
-    reference, columns = Shard(plan), ColumnShard(plan)
+    reference = Shard(plan)
+    in_columns = any(map(setting.in_columns, range(len(setting.batches))))
+    columns = ColumnShard(plan) if in_columns else None
     memory = MemoryStage(plan.machine)
     watermark, clock, promised = MIN_TIMESTAMP, 0, MIN_TIMESTAMP
 
     def step(number: int, store: DictStore, tables: list[pa.Table]) -> list[KeyedEffect]:
-        if not setting.in_columns(number):
+        if columns is None or not setting.in_columns(number):
             return reference.step(
                 store, ShardInput(tables, [HostWatermark(watermark)], clock)
             ).effects

@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Final
 
 import attrs
-import cloudpickle
 import pyarrow as pa
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
@@ -62,15 +61,12 @@ def run_in_shard(
     batches: Sequence[MicroBatch],
     *,
     buckets: int = 1,
-    move_at: int | None = None,
 ) -> tuple[list[Output], DictStore]:
     """What comes out of each micro-batch, and the state that is left.
 
     Args:
         aggregation: A name as in transcripts. Elements are whole numbers.
         buckets: Over how many blobs the keys are spread.
-        move_at: Before this micro-batch another worker takes over, with a plan that travelled
-            to it as bytes.
     """
     combine = AGGREGATIONS[aggregation]
     assert combine is not None, "a shard groups"
@@ -78,8 +74,6 @@ def run_in_shard(
     shard, store, outputs = Shard(plan), DictStore(), list[Output]()
     watermark, clock = MIN_TIMESTAMP, 0
     for number, batch in enumerate(batches):
-        if number == move_at:
-            shard = Shard(cloudpickle.loads(cloudpickle.dumps(plan)))
         tables = []
         for happens in batch:
             match happens:
