@@ -16,8 +16,7 @@ from tests.conformance.beamlike_conformance.comparing import row_differences
 from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.on_spark import play_on_spark
 from tests.support.dialects.player import CaseRow
-from tests.support.dialects.plays import play
-from tests.support.dialects.stages import journals_kept
+from tests.support.dialects.plays import play, stage_of
 
 CASES = load_cases()
 
@@ -27,9 +26,7 @@ MOST_STEPS = 20
 
 def steps_of(case: DialectCase) -> int:
     """How many steps a stream is for the machine."""
-    with journals_kept() as journals:
-        play(case)
-    return max(len(journal.script) for journal in journals)
+    return len(stage_of(case).run.script)
 
 
 STREAMS = [

@@ -17,8 +17,7 @@ from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_c
 from tests.support.corpus import scenarios_of
 from tests.support.dialects.on_spark import play_on_local
 from tests.support.dialects.player import CaseRow
-from tests.support.dialects.plays import play
-from tests.support.dialects.stages import journals_kept
+from tests.support.dialects.plays import play, stage_of
 
 HERE = Path(__file__).parent
 SCENARIOS = [
@@ -72,14 +71,9 @@ def test_rows_of_other_systems_are_those_of_memory(
 
 
 def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
-    with journals_kept() as journals:
-        for case in STREAMS.values():
-            play(case)
-    stages = (
-        ScriptedGraph.of(journal.strategy, journal.combine, tuple(journal.script))
-        for journal in journals
-    )
-    choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
+    stages = map(stage_of, STREAMS.values())
+    graphs = (ScriptedGraph.of(it.strategy, it.combine, it.run.script) for it in stages)
+    choices = Counter(_short(choose_machine(graph.plan)) for graph in graphs)
 
     assert choices == {
         "columnar": 78,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from beamlike.dialects import apex, kafka
-from beamlike.dialects.stages import Row
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError
 from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.akka import play_akka
@@ -13,7 +13,7 @@ from tests.support.dialects.flink import play_flink
 from tests.support.dialects.kafka import play_kafka
 from tests.support.dialects.player import CaseRow, Player
 
-__all__ = ["play", "played_state"]
+__all__ = ["play", "played_state", "stage_of"]
 
 
 def play(case: DialectCase) -> list[CaseRow]:
@@ -39,6 +39,13 @@ def played_state(case: DialectCase) -> list[dict[str, Any]]:
         {"key": session.key, "window": list(session.window), "value": session.value}
         for session in driver.store.all()
     ]
+
+
+def stage_of(case: DialectCase) -> ElementwiseGrouping:
+    """The stage on which the stream of a case was played."""
+    driver: Any = _player(case).driver
+    stage: ElementwiseGrouping = driver._stage
+    return stage
 
 
 def _as_said(row: Row) -> Any:
