@@ -101,10 +101,10 @@ def test_the_kit_refuses_what_another_validator_refuses() -> None:
 
 def in_transcript(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(document: dict[str, Any]) -> None:
-        *steps, last = path.split(".")
+        *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
         holder: Any = document
         for step in steps:
-            holder = holder[int(step) if step.isdigit() else step]
+            holder = holder[step]
         holder[last] = value
 
     return change
