@@ -16,10 +16,7 @@ from tests.conformance.beamlike_conformance.comparing import row_differences
 from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.on_spark import play_on_spark
 from tests.support.dialects.player import CaseRow
-from tests.support.dialects.plays import play, stage_of
-
-CASES = load_cases()
-
+from tests.support.dialects.plays import STREAMS, play, stage_of
 
 MOST_STEPS = 20
 
@@ -29,13 +26,7 @@ def steps_of(case: DialectCase) -> int:
     return len(stage_of(case).run.script)
 
 
-STREAMS = [
-    case
-    for case in CASES
-    # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.document.get("window"))
-]
-PLAYED = {case.id: case for case in STREAMS if steps_of(case) <= MOST_STEPS}
+PLAYED = {case.id: case for case in STREAMS.values() if steps_of(case) <= MOST_STEPS}
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +44,8 @@ def test_spark_brings_the_rows_that_memory_brings(
 
 
 def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:
-    no_streams = Counter(case.kind for case in CASES if case.kind != "stream")
-    long = [case.id for case in STREAMS if case.id not in PLAYED]
+    no_streams = Counter(case.kind for case in load_cases() if case.kind != "stream")
+    long = [name for name in STREAMS if name not in PLAYED]
 
     assert no_streams == {
         "assign": 2,

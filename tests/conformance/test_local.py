@@ -13,11 +13,11 @@ from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.scenarios.files import Scenario, differences
 from tests.conformance.beamlike_conformance.comparing import row_differences
-from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.corpus import scenarios_of
 from tests.support.dialects.on_spark import play_on_local
 from tests.support.dialects.player import CaseRow
-from tests.support.dialects.plays import play, stage_of
+from tests.support.dialects.plays import STREAMS, play, stage_of
 
 HERE = Path(__file__).parent
 SCENARIOS = [
@@ -26,12 +26,6 @@ SCENARIOS = [
     for scenario in scenarios_of(file)
     if not scenario.contested
 ]
-STREAMS = {
-    case.id: case
-    for case in load_cases()
-    # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.document.get("window"))
-}
 
 
 def does(scenario: Scenario) -> Stage:

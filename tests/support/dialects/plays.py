@@ -6,14 +6,22 @@ from typing import Any
 from beamlike.dialects import apex, kafka
 from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError
-from tests.conformance.beamlike_conformance.scenarios import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.akka import play_akka
 from tests.support.dialects.apex import play_apex
 from tests.support.dialects.flink import play_flink
 from tests.support.dialects.kafka import play_kafka
 from tests.support.dialects.player import CaseRow, Player
 
-__all__ = ["play", "played_state", "stage_of"]
+__all__ = ["STREAMS", "play", "played_state", "stage_of"]
+
+
+STREAMS = {
+    case.id: case
+    for case in load_cases()
+    if case.kind == "stream" and "by_record" not in str(case.document["window"])
+}
+"""The cases that are streams; but the model has no windows that begin and end with records."""
 
 
 def play(case: DialectCase) -> list[CaseRow]:
