@@ -37,8 +37,8 @@ ROOMS = {
     "beamlike/runners": 3_900,
     "beamlike/runtime": 15_200,
     "beamlike/viz": 5_100,
-    "testing": 10_300,
-    "tests": 136_100,
+    "testing": 10_200,
+    "tests": 135_200,
 }
 
 WORDS = [
