@@ -76,7 +76,7 @@ class AttrsClasses(Extension):
 
 
 class MadeByNew(Extension):
-    """Gives each class that makes its values in ``__new__`` an ``__init__`` with those arguments."""
+    """Gives each class that is made in ``__new__`` an ``__init__`` with the same arguments."""
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:
         for obj in written(pkg):
