@@ -20,9 +20,9 @@ ROOMS = {
     "beamlike/api": 900,
     "beamlike/api/dataframe": 3_200,
     "beamlike/api/kafka": 800,
-    "beamlike/api/pipelines": 11_300,
+    "beamlike/api/pipelines": 11_400,
     "beamlike/beam": 500,
-    "beamlike/cli": 2_500,
+    "beamlike/cli": 2_400,
     "beamlike/demo": 1_000,
     "beamlike/dialects": 4_600,
     "beamlike/hosts": 1_200,
@@ -37,8 +37,8 @@ ROOMS = {
     "beamlike/runners": 3_900,
     "beamlike/runtime": 15_200,
     "beamlike/viz": 5_100,
-    "testing": 10_300,
-    "tests": 136_100,
+    "testing": 10_200,
+    "tests": 135_200,
 }
 
 WORDS = [

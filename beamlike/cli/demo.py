@@ -10,15 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from beamlike.cli.argument_types import Parser, as_path, whole_number
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem
 from beamlike.extras import needs
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
@@ -107,9 +104,13 @@ def run(args: argparse.Namespace) -> int:
         _say("starting Spark ...")
         with (
             quiet_session("beamlike demo") as spark,
-            _on_a_page(spark, args.live),
+            contextlib.ExitStack() as shown,
             _interruptible() as check_interrupt,
         ):
+            if args.live:
+                from beamlike.inspect.live import live_view
+
+                _say(f"live on {shown.enter_context(live_view(spark)).url} until the demo ends")
             screen = Screen(_say, files)
 
             def report_progress(counted: Sequence[Counter[str]], watermark: int | None) -> None:
@@ -129,19 +130,6 @@ def run(args: argparse.Namespace) -> int:
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")
     return 1 if verdict.problems else 0
-
-
-@contextlib.contextmanager
-def _on_a_page(spark: "SparkSession", asked: bool) -> Iterator[None]:
-    """A live view meanwhile, if it was asked for."""
-    if not asked:
-        yield
-        return
-    from beamlike.inspect.live import live_view
-
-    with live_view(spark) as view:
-        _say(f"live on {view.url} until the demo ends")
-        yield
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ says it in Arrow. Rows have the hidden column (see `beamlike.runtime.row_metadat
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -50,7 +49,7 @@ class EventTimes:
     resolution: Resolution = MILLISECONDS
 
 
-@attrs.frozen(eq=False, slots=False)
+@attrs.frozen(eq=False)
 class StageInput:
     """One input of a grouping: its rows, and how they go into it.
 
@@ -60,6 +59,8 @@ class StageInput:
         assign: Gives rows their windows; None: they have them, or the machine assigns.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
         by_part: Whether the parts of the source have watermarks of their own.
+        shown: The columns that are shown with rows that cannot be grouped.
+        marks: The fields of the hidden column that the packer reads.
     """
 
     rows: Frame
@@ -69,18 +70,18 @@ class StageInput:
     assign: WindowFn | None
     hidden_columns: Container[str] = ()
     by_part: bool = False
+    shown: list[str] = attrs.field(init=False)
+    marks: tuple[str, ...] = attrs.field(init=False)
 
-    @cached_property
-    def shown(self) -> list[str]:
-        """The columns that are shown with rows that cannot be grouped."""
+    @shown.default
+    def _columns_shown(self) -> list[str]:
         names = [*self.plan.keys, *(needed.source for needed in self.values.values())]
         if self.timestamp is not None and self.timestamp in self.rows.columns:
             names.insert(len(self.plan.keys), self.timestamp)
         return [name for name in dict.fromkeys(names) if name not in self.hidden_columns]
 
-    @cached_property
-    def marks(self) -> tuple[str, ...]:
-        """The fields of the hidden column that the packer reads."""
+    @marks.default
+    def _marks_read(self) -> tuple[str, ...]:
         from beamlike.runtime.row_metadata import SOURCE_MARKS, STAGE_MARKS
 
         if self.timestamp is None:

@@ -15,9 +15,8 @@ where only the first row of each key goes on), `columnar_arrivals` (what window 
 aggregates read of rows), `row_metadata` (the hidden column of rows between stages, and the types of
 rows from outside), `json_rows` (dropped rows as JSON), `output` (panes and drops as rows),
 `session_identity` (what names a session in rows), `store` (saved state), `progress` (how far event
-times bring their source), `jumps` (of a watermark, over rows to come), `logs` (what shards log),
-`envelope` (what goes from one operator to the next, and elements out of it), `lift` (rows that are
-combined before they reach their shard).
+times bring their source), `logs` (what shards log), `envelope` (what goes from one operator to the
+next, and elements out of it), `lift` (rows that are combined before they reach their shard).
 
 From the columns of a frame to a plan: `sql_types` (Arrow types by their names in SQL, and what
 Arrow does not say of a column), `ddl` (types from their text), `frame_columns` (columns by name,
@@ -25,9 +24,10 @@ checked, and types whose values are compared as SQL compares them), `corrections
 need where rows withdraw others), `binding` (what each aggregate needs, and the plan),
 `pane_conditions` (which panes a condition leaves).
 
-The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
-key by key), `column_shard` (one shard's step, all keys at once), `first_shard` (the same, of the
-first row of each key), `stepping` (which of these, and why), `tally` (what a shard counts),
-`packing` (rows as envelopes), `work` (what an operator does with what it is sent), `fanout` (groups
-that combine the rows of hot keys before). Whole pipelines of Python functions are in `graph`.
+The work, by either machine: `clock` (where the clocks of a shard stand, and what a jump of them
+is), `shard` (one shard's step, key by key), `column_shard` (one shard's step, all keys at once),
+`first_shard` (the same, of the first row of each key), `stepping` (which of these, and why),
+`tally` (what a shard counts), `packing` (rows as envelopes), `work` (what an operator does with
+what it is sent), `fanout` (groups that combine the rows of hot keys before). Whole pipelines of
+Python functions are in `graph`.
 """

@@ -18,7 +18,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, FirstRows, Merges, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.runtime.clock import Clock, ShardInput
+from beamlike.runtime.clock import Clock, ShardInput, ShardStatus
 from beamlike.runtime.columnar_arrivals import (
     arrivals_of,
     fold_of_part,
@@ -35,7 +35,7 @@ from beamlike.runtime.store.column_state import (
     saved_withdrawn_at,
     withdrawn_at,
 )
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages, SavedRows
 from beamlike.runtime.store.state import with_bucket
 from beamlike.runtime.store.stores import Store

@@ -28,7 +28,7 @@ kind            columns
 ``WATERMARKS``  ``of``, ``shard``, ``part``, ``watermark``, ``before``, ``start``, ``senders``:
                 how far an input or a node has come; the shard is null for rows of a source,
                 which have a ``start`` if they come in stretches, see `SourceProgress`
-``DELIVERED``   ``of``, ``starts``, ``ends``, ``last``: see `beamlike.runtime.progress.Delivered`
+``DELIVERED``   ``of``, ``starts``, ``ends``, ``last``: see `beamlike.runtime.clock.Delivered`
 ``CLOCK``       ``of``, ``clock``: processing time, as a script says it
 ``COUNTS``      what nodes of a pipeline counted, see `beamlike.runtime.tally.tallies_table`; of an
                 input of a grouping, how many ``elements`` it had
@@ -80,8 +80,8 @@ from beamlike.machine.input_clocks import (
     WatermarkUpdate,
 )
 from beamlike.model.windows import window_of
+from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.progress import Delivered
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.store.blobs import damaged, stream_of, table_in
 from beamlike.runtime.store.state import Key, key_tuples

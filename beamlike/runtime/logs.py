@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.jumps import Jump
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS, readable_values
 from beamlike.safe_text import problem_of, safe_repr

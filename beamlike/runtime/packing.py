@@ -3,7 +3,7 @@
 Each batch has one kind, see `beamlike.runtime.envelope`: elements for a shard, or for a group of
 the fanout; rows that were dropped here or before, which are finished; and for all shards the
 watermark updates of the inputs. The first shard is also sent how many rows there were, and which
-event times were delivered: see `beamlike.runtime.progress`.
+event times were delivered: see `beamlike.runtime.clock`.
 
 An empty batch only wakes its shard: every shard takes part in every micro-batch, so that all of
 them see every watermark and every clock.
@@ -33,6 +33,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.clock import Delivered, delivered_by
 from beamlike.runtime.envelope import (
     TIMES,
     Envelope,
@@ -49,7 +50,7 @@ from beamlike.runtime.lift import Lifter
 from beamlike.runtime.logs import LONGEST_EXAMPLE
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.progress import Delivered, delivered_by, progress_of
+from beamlike.runtime.progress import progress_of
 from beamlike.runtime.row_metadata import (
     BAD_ROWS,
     DROPPED_ROW,

@@ -1,73 +1,26 @@
 """How far the event times of rows bring their source.
 
-Event times lie in stretches, between which there is a longer gap: longer than the ``max_jump`` of
-the source, or than rows may be late. What is believed of them is decided in the shards, which know
-what came before: see `beamlike.machine.gaps` and `beamlike.runtime.jumps`.
+Where a source has a ``max_jump`` its rows are reported in stretches, between which there is a
+longer gap. What is believed of them is decided in the shards, which know what came before: see
+`beamlike.machine.gaps`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.input_clocks import SourceClock, SourceProgress
+from beamlike.runtime.clock import stretches
 
 _STRETCHES: Final = 64
 """So many stretches of some rows are reported, those with the most rows. What is not reported moves
 nothing."""
-_GAPS: Final = 16
-"""So many gaps between the event times of some rows are reported, the largest. Those that are not
-reported count as if there were rows in them."""
 _SENDERS: Final = 1_000
 """Keys are counted up to this number: of more it is enough to know that there are many."""
 _LEFT_OUT: Final = -1
-
-
-@attrs.frozen
-class Delivered:
-    """The event times of some rows of a source.
-
-    Args:
-        source: The position of the source among the inputs, or its number.
-        stretches: Where they lie (ms): from the first to the last of rows without a large gap.
-        last: The row with the greatest event time, in words.
-    """
-
-    source: int
-    stretches: Sequence[tuple[int, int]]
-    last: str
-
-
-def delivered_by(source: int, times: pa.ChunkedArray, gap: int, last: str) -> Delivered:
-    """The delivery of rows with these event times.
-
-    Args:
-        source: See `Delivered`.
-        times: One or more, in any order; null for those that move no watermark.
-        gap: As long as this none is large enough for a jump.
-        last: See `Delivered`.
-    """
-    least, greatest = pc.min_max(times).as_py().values()
-    if greatest - least <= gap:
-        return Delivered(source, [(least, greatest)], last)
-    in_order, starts = _stretches(times, gap)
-    later = starts[1:]
-    if len(later) > _GAPS:
-        gaps = in_order[later] - in_order[later - 1]
-        later = np.sort(later[np.argpartition(gaps, -_GAPS)[-_GAPS:]])
-    firsts = in_order[np.append(0, later)].tolist()
-    lasts = in_order[np.append(later, len(in_order)) - 1].tolist()
-    return Delivered(source, [*zip(firsts, lasts, strict=True)], last)
-
-
-def _stretches(times: pa.ChunkedArray, gap: int) -> tuple[Ints, Ints]:
-    """Event times in their order, and where in it a stretch begins: after each longer gap."""
-    in_order = np.sort(times.drop_null().to_numpy())
-    return in_order, np.append(0, np.flatnonzero(np.diff(in_order) > gap) + 1)
 
 
 def progress_of(
@@ -132,7 +85,7 @@ def _grouped(
 
 def _stretch_of(times: pa.ChunkedArray, gap: int) -> pa.Array:
     """The number of the stretch of each event time; `_LEFT_OUT` for one that is not reported."""
-    in_order, places = _stretches(times, gap)
+    in_order, places = stretches(times, gap)
     starts = in_order[places]
     number = np.searchsorted(starts, times.fill_null(int(starts[0])).to_numpy(), side="right") - 1
     if len(starts) > _STRETCHES:

@@ -66,6 +66,19 @@ ScriptStep = Arrive | AdvanceWatermark | AdvanceClock
 Script = tuple[ScriptStep, ...]
 
 
+def with_elements(
+    script: Script, change: Callable[[Any, Any], tuple[Hashable, Any] | None]
+) -> Script:
+    """The script with what ``change`` makes of each key and its element; None leaves them out."""
+    steps = list[ScriptStep]()
+    for step in script:
+        if isinstance(step, Arrive):
+            changed = (change(key, element) for key, element in step.elements)
+            step = Arrive(tuple(pair for pair in changed if pair is not None))
+        steps.append(step)
+    return tuple(steps)
+
+
 @attrs.frozen
 class Output:
     """One pane or drop, with the key it belongs to and the script step that brought it out."""
@@ -108,15 +121,10 @@ class Run:
 
     def with_keys(self, key_of: Callable[[Any], Hashable]) -> "Run":
         """This run, with what this makes of each key in its place."""
-        script = (
-            Arrive(tuple((key_of(key), element) for key, element in step.elements))
-            if isinstance(step, Arrive)
-            else step
-            for step in self.script
-        )
+        script = with_elements(self.script, lambda key, element: (key_of(key), element))
         outputs = (attrs.evolve(output, key=key_of(output.key)) for output in self.outputs)
         trace = (attrs.evolve(traced, key=key_of(traced.key)) for traced in self.trace)
-        return Run(tuple(script), tuple(outputs), tuple(trace), self.steps)
+        return Run(script, tuple(outputs), tuple(trace), self.steps)
 
     def clocks(self) -> list[tuple[int, int]]:
         """Watermark and processing time (ticks) after each step."""

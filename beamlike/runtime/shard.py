@@ -31,12 +31,12 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.runtime.clock import Clock, ShardInput
+from beamlike.runtime.clock import Clock, ShardInput, ShardStatus
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Correction, correction_of
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Pages, SavedRows
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket

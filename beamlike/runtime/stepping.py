@@ -18,7 +18,7 @@ from beamlike.errors import (
 from beamlike.machine.columnar.folds.base import FunctionRaised
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
-from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.clock import ShardInput, ShardStatus
 from beamlike.runtime.column_shard import ColumnShard, ShardInPasses
 from beamlike.runtime.first_shard import FirstShard
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
@@ -28,7 +28,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.store.blobs import explaining_overflow, in_blobs, is_arrow_overflow
 from beamlike.runtime.store.column_state import can_number
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import StateRecorder
 from beamlike.runtime.store.state import StateLayout, with_bucket

@@ -18,11 +18,10 @@ from beamlike.machine.events import Drop, DropReason
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
-from beamlike.runtime.jumps import Jump
+from beamlike.runtime.clock import Jump, ShardStatus
 from beamlike.runtime.logs import LONGEST_EXAMPLE, row_fields
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
-from beamlike.runtime.store.index import ShardStatus
 from beamlike.safe_text import safe_text, short_repr
 
 REJECTED: Final = "rejected"

@@ -15,8 +15,7 @@ from beamlike.errors import StateError, TimeError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.jumps import jump_of
+from beamlike.runtime.clock import ShardInput, jump_of
 from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
 from beamlike.runtime.plan import Plan

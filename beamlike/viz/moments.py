@@ -284,15 +284,15 @@ class KeyedMoments:
         # A key typed on a command line is text, whatever it is in the run.
         shown = {str(known): known for known in reversed(keys)}
         near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
-        intro = "the nearest are" if near else "there are"
-        listed = near or list(keys[:_MOST_KEYS])
-        tail = (
-            f" and {len(keys) - len(listed)} more" if not near and len(keys) > len(listed) else ""
-        )
-        named = ", ".join(shorten(known, _SHOWN_KEY) for known in listed)
-        if len(keys) == 1 or len(near) == 1:
-            intro = "the only key is" if len(keys) == 1 else "the nearest is"
-        raise RecordingError(f"there is no key {key!r}; {intro} {named}{tail}")
+        named = ", ".join(shorten(known, _SHOWN_KEY) for known in near or keys[:_MOST_KEYS])
+        if len(keys) == 1:
+            intro = "the only key is"
+        elif near:
+            intro = "the nearest is" if len(near) == 1 else "the nearest are"
+        else:
+            intro = "there are"
+            named += f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+        raise RecordingError(f"there is no key {key!r}; {intro} {named}")
 
     def busiest(self, most: int) -> list[Any]:
         """So many keys with the most elements, panes and drops, in their order."""

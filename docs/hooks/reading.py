@@ -75,6 +75,17 @@ class AttrsClasses(Extension):
                 obj.set_member("__init__", made_by_attrs)
 
 
+class MadeByNew(Extension):
+    """Gives each class that is made in ``__new__`` an ``__init__`` with the same arguments."""
+
+    def on_package(self, *, pkg: Module, **_: Any) -> None:
+        for obj in written(pkg):
+            new = obj.members.get("__new__") if isinstance(obj, Class) else None
+            if isinstance(new, Function) and "__init__" not in obj.members:
+                made = Function("__init__", parameters=new.parameters, returns="None")
+                obj.set_member("__init__", made)
+
+
 def _has_init_of_attrs(cls: Class) -> bool:
     decorator = _decorator(cls)
     return bool(decorator) and decorator.get("init") != "False" and "__init__" not in cls.members

@@ -13,6 +13,7 @@ from beamlike.model.panes import PaneInfo, Timing, TimingLike
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
+from beamlike.testing.assertions.equality import unmatched
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
 from beamlike.testing.streams.results import NO_KEY, Matcher, Results
@@ -344,17 +345,14 @@ class _EmitExactly:
     expected: tuple[Expected, ...]
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        rest = dict(enumerate(results.run.outputs))
-        missing: list[Expected] = []
         # Those that name their step choose first: the others can take what is left.
-        for wanted in sorted(self.expected, key=lambda expected: expected.step is None):
-            match = next(
-                (index for index, o in rest.items() if wanted.differences(o, results) == []), None
-            )
-            if match is None:
-                missing.append(wanted)
-            else:
-                del rest[match]
+        expected = sorted(self.expected, key=lambda wanted: wanted.step is None)
+        missing, unexpected = unmatched(
+            expected,
+            enumerate(results.run.outputs),
+            lambda wanted, numbered: wanted.differences(numbered[1], results) == [],
+        )
+        rest = dict(unexpected)
         if negated and not missing and not rest:
             return Failure(
                 "emit_exactly holds, but should not", marked=tuple(range(len(results.run.outputs)))

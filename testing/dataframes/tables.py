@@ -7,6 +7,7 @@ describes a query and knows of no test.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Final
 
 import attrs
@@ -83,13 +84,6 @@ class _State:
     shards: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
     fanout: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
 
-    def copied(self) -> "_State":
-        copy = _State()
-        for stores, copies in (self.shards, copy.shards), (self.fanout, copy.fanout):
-            for group, store in stores.items():
-                copies[group].blobs, copies[group].index = dict(store.blobs), store.index
-        return copy
-
 
 class TableGrouping:
     """A grouping: all its shards, in this process."""
@@ -155,7 +149,7 @@ class TableQuery:
     def stage(self, plan: Plan, inputs: Sequence[StageInput]) -> Make:
         """What makes the rows of a grouping, with the state of the one in its place before."""
         index, known = len(self._stages), [] if self._before is None else self._before._stages
-        state = known[index].state.copied() if index < len(known) else None
+        state = deepcopy(known[index].state) if index < len(known) else None
         self._stages.append(TableGrouping(plan, inputs, state))
         return self._stages[-1].table
 
@@ -172,7 +166,7 @@ class TableQuery:
 
         If it fails nothing has happened.
         """
-        states, sources = [stage.state.copied() for stage in self._stages], list(self._sources)
+        states, sources = [deepcopy(stage.state) for stage in self._stages], list(self._sources)
         watermark = self.watermark
         try:
             came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]

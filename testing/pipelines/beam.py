@@ -259,31 +259,29 @@ def equal_to_per_window(expected_window_to_elements: Mapping[WindowLike, Iterabl
     }
 
     def wrong(actual: list[Any]) -> str:
-        rest = {window: list(elements) for window, elements in wanted.items()}
-        problems: list[str] = []
+        came: dict[Any, list[Any]] = {}
         for reified_value in actual:
             if not isinstance(reified_value, TestWindowedValue):
                 return f"{reified_value!r} is no TestWindowedValue; write reify_windows=True"
-            window, element = reified_value.windows[0], reified_value.value
-            if window not in rest:
+            came.setdefault(reified_value.windows[0], []).append(reified_value.value)
+        problems: list[str] = []
+        for window in {**came, **wanted}:
+            if window not in wanted:
                 problems.append(f"window {window} not found in any expected windows {list(wanted)}")
-            elif not _take(rest[window], element):
-                problems.append(
-                    f"element {element!r} not found in window {window}:{wanted[window]}"
-                )
-        problems += [
-            f"unmatched elements {left} in window {window}" for window, left in rest.items() if left
-        ]
+                continue
+            elements = came.get(window, [])
+            missing, unexpected = unmatched(wanted[window], elements, _same_or_grouped)
+            problems += [
+                f"element {element!r} not found in window {window}:{wanted[window]}"
+                for element in unexpected
+            ]
+            problems += [f"unmatched elements {missing} in window {window}"] if missing else []
         return "\n".join(dict.fromkeys(problems))
 
     return BeamMatcher(name, wrong, reifies=True)
 
 
-def _take(rest: list[Any], element: Any) -> bool:
-    """Remove the first that equals an element, whose list of grouped values has no order."""
-    for index, wanted in enumerate(rest):
-        grouped = isinstance(element, tuple) and len(element) == 2
-        if same(wanted, element) or (grouped and same_pair(wanted, element, any_order=True)):
-            del rest[index]
-            return True
-    return False
+def _same_or_grouped(expected: Any, actual: Any) -> bool:
+    """Whether two are the same, where a list of grouped values has no order."""
+    grouped = isinstance(actual, tuple) and len(actual) == 2
+    return same(expected, actual) or (grouped and same_pair(expected, actual, any_order=True))

@@ -20,7 +20,7 @@ from beamlike.model.strategy_arguments import check_alone, strategy_of_call
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
+from beamlike.runtime.script import Run, Script, with_elements
 from beamlike.testing.assertions.failures import AssertedGrouping, ran_by_itself
 from beamlike.testing.spelling import script_code
 from beamlike.testing.streams.results import Results
@@ -135,7 +135,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             )
         strategy = strategy.in_resolution(MILLISECONDS)  # which is what scenarios count
         failing = option(OnFailure, on_error, "on_error")
-        script = tuple(_keyed(step) for step in self.steps)
+        script = with_elements(self.steps, _pair)
         try:
             run = _run_on(host, strategy, combine, script, failing, spark)
         except USERS_FAULT as error:  # how it got there is of no use to them
@@ -158,7 +158,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         """
         from beamlike.viz.picture import figure_of
 
-        return figure_of(Run(tuple(map(_keyed, self.steps)), ()), None, key)
+        return figure_of(Run(with_elements(self.steps, _pair), ()), None, key)
 
     def default_label(self) -> str:
         return "TestStream"
@@ -210,14 +210,8 @@ def _run_on(
     return run_in_memory(Grouping(strategy, combine, on_error), script)
 
 
-def _keyed(step: ScriptStep) -> ScriptStep:
-    """A step whose elements are grouped by their keys."""
-    if not isinstance(step, Arrive):
-        return step
-    return Arrive(tuple(_pair(element) for _, element in step.elements))
-
-
-def _pair(element: Element) -> tuple[Hashable, Element]:
+def _pair(_: object, element: Element) -> tuple[Hashable, Element]:
+    """The key of an element, and the element with the value alone."""
     pair = element.value
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise TestStreamError(

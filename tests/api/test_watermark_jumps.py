@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 import beamlike as bl
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.queries.progress import Progress
-from beamlike.runtime.jumps import Jump
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.logs import log_jump
 from tests.support.queries.devices import SIGNALS, sums_of_devices
 from tests.support.queries.hours import hourly

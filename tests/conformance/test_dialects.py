@@ -6,21 +6,24 @@ and so is one that has a place and passes.
 """
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from beamlike.errors import UnsupportedError
-from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from tests.conformance.beamlike_conformance.comparing import row_differences
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
+from tests.support.dialects.player import CaseRow
 from tests.support.dialects.plays import play, played_state
 from tests.support.dialects.questions import wrong_answers
 
-FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
-CASES = {case.id: case for file in FILES for case in load_dialect_cases(file)}
+CASES = {case.id: case for case in load_cases()}
 
 
-def value(step: int, key: object, value: object, window: object, ts_ms: int) -> CaseRow:
-    return CaseRow(step, "value", key, value, window, ts_ms)  # type: ignore[arg-type]
+def value(
+    step: int, key: object, value: object, window: object, ts_ms: int, kind: str = "value"
+) -> CaseRow:
+    parts = {"step": step, "kind": kind, "key": key, "value": value}
+    return {**parts, "window": window, "ts_ms": ts_ms}
 
 
 DIFFERS: dict[str, tuple[str, list[CaseRow]]] = {
@@ -48,7 +51,7 @@ DIFFERS: dict[str, tuple[str, list[CaseRow]]] = {
         [
             value(1, "a", 1, (1200000, 1201000), 1200000),
             value(1, "b", 2, (1200000, 1201000), 1200000),
-            CaseRow(3, "retract", "a", 1, (1200000, 1201000), 1200000),
+            value(3, "a", 1, (1200000, 1201000), 1200000, "retract"),
             value(3, "a", 5, (1200000, 1201000), 1200000),
         ],
     ),
@@ -76,8 +79,8 @@ def found_wrong(case: DialectCase) -> list[str]:
     """How a case comes out otherwise than it says: rows, and what is left in a table."""
     if case.kind != "stream":
         return wrong_answers(case)
-    found = row_differences(case.expect, play(case), case.order)
-    expected = case.settings.get("expect_state")
+    found = row_differences(case.rows, play(case), case.any_order)
+    expected = case.document.get("expect_state")
     if expected is not None:
         state = played_state(case)
         if sorted(map(str, state)) != sorted(map(str, expected)):
@@ -96,8 +99,8 @@ def found_wrong(case: DialectCase) -> list[str]:
 def test_a_case_comes_out_as_in_its_system(case: DialectCase) -> None:
     assert found_wrong(case) == []
     # Such a case says what is right, and beside it what the system gives out.
-    assert not case.defect or "apex_output" in case.settings
-    assert not case.unverified
+    assert not case.document.get("defect") or "apex_output" in case.document
+    assert not case.document.get("unverified")
 
 
 @pytest.mark.parametrize("name", DIFFERS)
@@ -105,12 +108,12 @@ def test_beamlike_differs_on_purpose(name: str) -> None:
     case, (_, instead) = CASES[name], DIFFERS[name]
 
     assert found_wrong(case) != []
-    assert row_differences(instead, play(case), case.order) == []
+    assert row_differences(instead, play(case), case.any_order) == []
 
 
 @pytest.mark.parametrize("name", sorted(UNVERIFIED))
 def test_a_case_that_no_one_has_seen_happen_is_not_followed(name: str) -> None:
-    assert CASES[name].unverified
+    assert CASES[name].document["unverified"]
     assert found_wrong(CASES[name]) != []
 
 
@@ -125,9 +128,9 @@ def test_every_case_is_accounted_for_once() -> None:
 
     assert [name for name, times in Counter(lists).items() if times > 1] == []
     assert set(lists) <= CASES.keys()
-    assert {case.id for case in CASES.values() if case.unverified} == UNVERIFIED
-    assert [name for name in DIFFERS if not CASES[name].defect] == []
-    assert {case.id for case in CASES.values() if case.defect} - DIFFERS.keys() == {
+    assert {case.id for case in CASES.values() if case.document.get("unverified")} == UNVERIFIED
+    assert [name for name in DIFFERS if not CASES[name].document.get("defect")] == []
+    assert {case.id for case in CASES.values() if case.document.get("defect")} - DIFFERS.keys() == {
         "apex-acc-average-merge"  # says what is right itself
     }
     assert Counter(case.dialect for case in CASES.values()) == {

@@ -8,37 +8,25 @@ out here because it is long: with step n of all of them in one micro-batch, the 
 """
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from tests.conformance.beamlike_conformance.comparing import row_differences
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.on_spark import play_on_spark
-from tests.support.dialects.plays import play
-from tests.support.dialects.stages import journals_kept
-
-FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
-CASES = [case for file in FILES for case in load_dialect_cases(file)]
-
+from tests.support.dialects.player import CaseRow
+from tests.support.dialects.plays import STREAMS, play, stage_of
 
 MOST_STEPS = 20
 
 
 def steps_of(case: DialectCase) -> int:
     """How many steps a stream is for the machine."""
-    with journals_kept() as journals:
-        play(case)
-    return max(len(journal.script) for journal in journals)
+    return len(stage_of(case).run.script)
 
 
-STREAMS = [
-    case
-    for case in CASES
-    # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
-]
-PLAYED = {case.id: case for case in STREAMS if steps_of(case) <= MOST_STEPS}
+PLAYED = {case.id: case for case in STREAMS.values() if steps_of(case) <= MOST_STEPS}
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +40,12 @@ def rows(spark: Any) -> dict[str, list[CaseRow]]:
 def test_spark_brings_the_rows_that_memory_brings(
     case: DialectCase, rows: dict[str, list[CaseRow]]
 ) -> None:
-    assert row_differences(play(case), rows[case.id], case.order) == []
+    assert row_differences(play(case), rows[case.id], case.any_order) == []
 
 
 def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:
-    no_streams = Counter(case.kind for case in CASES if case.kind != "stream")
-    long = [case.id for case in STREAMS if case.id not in PLAYED]
+    no_streams = Counter(case.kind for case in load_cases() if case.kind != "stream")
+    long = [name for name in STREAMS if name not in PLAYED]
 
     assert no_streams == {
         "assign": 2,

@@ -101,10 +101,10 @@ def test_the_kit_refuses_what_another_validator_refuses() -> None:
 
 def in_transcript(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(document: dict[str, Any]) -> None:
-        *steps, last = path.split(".")
+        *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
         holder: Any = document
         for step in steps:
-            holder = holder[int(step) if step.isdigit() else step]
+            holder = holder[step]
         holder[last] = value
 
     return change
@@ -140,6 +140,39 @@ def test_a_mistake_in_a_scenario_is_named_with_its_place(
 
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"{file}: edge_bundle_count_overshoot: ")
+
+
+def test_a_case_of_another_system_is_of_it_and_expects_rows_of_its_steps() -> None:
+    for name, case in CASES.items():
+        assert name.startswith(f"{case.dialect}-")
+        assert all(row["step"] < len(case.steps) for row in case.rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (in_transcript("grace_m", 3), "unknown field 'grace_m'; did you mean 'grace_ms'?"),
+        (in_transcript("kind", "streem"), 'kind: must be one of "stream", '),
+        (in_transcript("dialect", "beam"), 'dialect: must be one of "akka", '),
+        (in_transcript("order", "any"), "order: must be one of "),
+        (in_transcript("defect", "yes"), "defect: must be of type boolean"),
+        (in_transcript("steps.0", {"ent_batches": 1}), "did you mean 'end_batches'?"),
+        (in_transcript("steps.0", {"end_batches": "1"}), "steps[0].end_batches: must be of type"),
+        (in_transcript("steps.0.elements.0", {"key": "a"}), "elements[0]: lacks 'value'"),
+        (in_transcript("expect.0.window", [1]), "expect[0].window: "),
+        (in_transcript("expect.0.kind", "pane"), 'expect[0].kind: must be one of "value", '),
+    ],
+)
+def test_a_mistake_in_a_case_is_named_with_its_place(
+    change: Callable[[dict[str, Any]], None], says: str, tmp_path: Path
+) -> None:
+    document = copy.deepcopy(dict(CASES["flink-gap-equal-elements-merge"].document))
+    change(document)
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+    with pytest.raises(FormatError, match=re.escape(says)):
+        load_cases([file])
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ from beamlike.hosts.local.nodes import run_in_local
 from beamlike.runtime.graph.scripted_graph import ScriptedGraph, Stage
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.scenarios.files import Scenario, differences
+from tests.conformance.beamlike_conformance.comparing import row_differences
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.corpus import scenarios_of
-from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.on_spark import play_on_local
-from tests.support.dialects.plays import play
-from tests.support.dialects.stages import journals_kept
+from tests.support.dialects.player import CaseRow
+from tests.support.dialects.plays import STREAMS, play, stage_of
 
 HERE = Path(__file__).parent
 SCENARIOS = [
@@ -25,13 +26,6 @@ SCENARIOS = [
     for scenario in scenarios_of(file)
     if not scenario.contested
 ]
-STREAMS = {
-    case.id: case
-    for file in sorted((HERE / "dialects").glob("*.json"))
-    for case in load_dialect_cases(file)
-    # The model has no windows that begin and end with records.
-    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
-}
 
 
 def does(scenario: Scenario) -> Stage:
@@ -67,18 +61,13 @@ def rows() -> dict[str, list[CaseRow]]:
 def test_rows_of_other_systems_are_those_of_memory(
     case: DialectCase, rows: dict[str, list[CaseRow]]
 ) -> None:
-    assert row_differences(play(case), rows[case.id], case.order) == []
+    assert row_differences(play(case), rows[case.id], case.any_order) == []
 
 
 def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
-    with journals_kept() as journals:
-        for case in STREAMS.values():
-            play(case)
-    stages = (
-        ScriptedGraph.of(journal.strategy, journal.combine, tuple(journal.script))
-        for journal in journals
-    )
-    choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
+    stages = map(stage_of, STREAMS.values())
+    graphs = (ScriptedGraph.of(it.strategy, it.combine, it.run.script) for it in stages)
+    choices = Counter(_short(choose_machine(graph.plan)) for graph in graphs)
 
     assert choices == {
         "columnar": 78,

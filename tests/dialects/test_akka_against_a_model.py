@@ -1,10 +1,6 @@
-"""Akka's sessions on the machine, against a buffer and a deadline for each key.
-
-Run it on more streams with ``python tests/dialects/test_akka_against_a_model.py 4000``.
-"""
+"""Akka's sessions on the machine, against a buffer and a deadline for each key."""
 
 import random
-import sys
 
 import attrs
 import pytest
@@ -12,8 +8,9 @@ import pytest
 from beamlike.dialects import akka
 from beamlike.dialects.stages import Row
 from beamlike.errors import SessionOverflowError
+from tests.support.examples import examples
 
-STREAMS = 300
+STREAMS = examples(1500)
 
 
 @attrs.define
@@ -107,10 +104,3 @@ def test_a_full_session_that_must_not_overflow_names_its_key_its_window_and_its_
         "make it larger, or choose what is dropped with "
         'overflow_strategy="drop_oldest" or "drop_newest"'
     )
-
-
-if __name__ == "__main__":
-    for stream in range(int(sys.argv[1])):
-        ours, theirs = compare(stream)
-        assert ours == theirs, stream
-    print("all alike")

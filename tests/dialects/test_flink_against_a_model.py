@@ -7,12 +7,9 @@ not wait for instants that have passed (`Model.ahead`); with windows in event ti
 does not mind their end; a timeout does not outlast the firing of the other trigger
 (`Model.on_timer`), and with it no window is left behind for ever (`Model.clear`); and what comes in
 a millisecond in which its window has been given out counts as a millisecond later (`Model.now`).
-Run it on more streams with ``python tests/dialects/test_flink_against_a_model.py 4000``.
 """
 
 import random
-import sys
-from collections import Counter
 from collections.abc import Iterator
 
 import attrs
@@ -20,8 +17,9 @@ import pytest
 
 from beamlike.dialects import flink
 from beamlike.dialects.stages import Row
+from tests.support.examples import examples
 
-STREAMS = 600
+STREAMS = examples(3000)
 NEVER = 10**9
 
 
@@ -436,12 +434,3 @@ def test_the_streams_have_results_of_all_windows_and_late_elements_of_those_that
     kinds = {row.kind for seed in streams for rows in compare(seed)[0] for row in rows}
 
     assert kinds == ({"value"} if windows == "global" else {"value", "late"})
-
-
-if __name__ == "__main__":
-    seen = Counter[str]()
-    for stream in range(int(sys.argv[1])):
-        ours, theirs = compare(stream)
-        assert ours == theirs, (stream, one_stream(stream)[0])
-        seen[one_stream(stream)[0].trigger] += sum(map(len, ours))
-    print("all alike; rows by trigger:", dict(seen))

@@ -1,15 +1,12 @@
 """A stage of a dialect, and another host that answers for it."""
 
-import copy
-
 import pytest
 
 from beamlike.dialects import kafka
-from beamlike.dialects.stages import ElementwiseGrouping, Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import RecordingError
-from beamlike.model.combine import Count
 from beamlike.runtime.script import Run
-from tests.support.dialects.stages import answered_by, journals_kept
+from tests.support.dialects.stages import answered_by
 
 TABLE = kafka.group_by_key().windowed_by(
     kafka.SessionWindows.of_inactivity_gap_with_no_grace("5 ms")
@@ -21,36 +18,13 @@ def two_records(driver: kafka.Driver) -> list[Row]:
     return driver.pipe_input("a", "open", 0) + driver.pipe_input("b", "open", 6)
 
 
-def test_a_journal_has_what_another_host_needs_to_run_the_same() -> None:
-    with journals_kept() as journals:
-        driver = ON_CLOSE.driver()
-        two_records(driver)
-        ON_CLOSE.driver()
-
-    first, second = journals
-    assert (first.strategy, first.combine) == (ON_CLOSE.strategy, Count())
-    assert tuple(first.script) == driver.machine_run.script
-    assert second.script == []
-
-
-def test_a_copy_of_a_stage_goes_on_with_its_journal() -> None:
-    with journals_kept() as journals:
-        stage = ElementwiseGrouping(ON_CLOSE.strategy, Count())
-        stage.arrive("a", 1, 0)
-        restored = copy.deepcopy(stage)
-        restored.advance(9)
-
-    (journal,) = journals
-    assert tuple(journal.script) == restored.run.script
-
-
 def test_rows_are_made_of_what_the_other_host_answers() -> None:
     driver = ON_CLOSE.driver()
     rows, run = two_records(driver), driver.machine_run
 
-    with answered_by([run]):
+    with answered_by(run):
         assert two_records(ON_CLOSE.driver()) == rows
-    with answered_by([Run(run.script, ())]):
+    with answered_by(Run(run.script, ())):
         assert two_records(ON_CLOSE.driver()) == []
     assert two_records(ON_CLOSE.driver()) == rows == [Row("value", "a", 1, (0, 0), 0)]
 
@@ -60,7 +34,7 @@ def test_a_script_that_goes_on_otherwise_is_refused() -> None:
     two_records(driver)
 
     with (
-        answered_by([driver.machine_run]),
+        answered_by(driver.machine_run),
         pytest.raises(RecordingError, match=r"step 0 is .*, and the other host was given"),
     ):
         ON_CLOSE.driver().pipe_input("c", "open", 0)

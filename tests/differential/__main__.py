@@ -2,7 +2,7 @@
 
 From the top of the checkout. Random scenarios, each with its own windows, trigger, mode,
 lateness and data, are checked against every law of `tests.support.differential`: the Spark
-shard emits what memory does, with its state packed and unpacked at every step; restarts, the
+shard says and remembers what memory does, with its state packed at every step; restarts, the
 order inside a bundle and, where it must not matter, its cut change nothing; every element is
 emitted, buffered or dropped; and some more. Some laws cost much and are checked of one scenario in
 three; but each scenario runs on the hosts memory and local.

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-import attrs
-
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.plays import play
 from tests.support.generated.strategies import pick
 
@@ -28,27 +26,10 @@ def random_cases(dialect: str, count: int, seed: int) -> Iterator[Mapping[str, A
 
 
 def _played(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    common = ("id", "source", "provenance", "dialect", "kind", "steps", "keyed", "order")
-    settings = {name: value for name, value in document.items() if name not in common}
-    case = DialectCase(
-        document["id"],
-        document["source"],
-        document["provenance"],
-        document["dialect"],
-        document["kind"],
-        tuple(document["steps"]),
-        (),
-        settings,
-    )
-    rows = []
-    for row in play(case):
-        fields = attrs.asdict(row)
-        window = fields["window"]
-        fields["window"] = list(window) if isinstance(window, tuple) else window
-        # The words for a reason are the systems' own, and not part of a random case.
-        del fields["reason"]
-        rows.append(fields)
-    return rows
+    fields = ("id", "dialect", "kind", "provenance", "source")
+    case = DialectCase(*(document[name] for name in fields), document)
+    # The words for a reason are the systems' own, and not part of a random case.
+    return [{name: row[name] for name in row if name != "reason"} for row in play(case)]
 
 
 def _kafka(random: Random) -> dict[str, Any]:

@@ -223,11 +223,7 @@ def test_an_engine_that_needs_what_is_not_here_says_so(
 
 
 @pytest.mark.xdist_group("judges")
-@pytest.mark.parametrize(
-    # Of Beam Java what is kept guards each change.
-    "name",
-    [pytest.param("beam_java", marks=pytest.mark.nightly), "kafka_streams"],
-)
+@pytest.mark.parametrize("name", ["beam_java", "kafka_streams"])
 def test_the_engine_itself_agrees_or_differs_as_decided(name: str) -> None:
     cache = cache_folder(os.environ.get("BEAMLIKE_JUDGES_CACHE"))
     try:

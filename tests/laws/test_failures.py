@@ -16,7 +16,7 @@ from beamlike.model.combine import Collect
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output, Run, Script
+from beamlike.runtime.script import Arrive, Output, Run, Script, with_elements
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, any_trigger, any_window_fn
@@ -124,12 +124,7 @@ def test_what_the_window_function_cannot_take_is_as_if_it_had_not_come(random: R
     run = run_in_memory(
         Grouping(bl.WindowingStrategy(broken, trigger, "discarding", 7), Collect(), "drop"), script
     )
-    spared = tuple(
-        Arrive(tuple(pair for pair in step.elements if pair[1].value % number))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    spared = with_elements(script, lambda key, it: (key, it) if it.value % number else None)
     machine = Grouping(bl.WindowingStrategy(window_fn, trigger, "discarding", 7), Collect())
     assert not_failed(run) == in_any_order(run_in_memory(machine, spared).outputs)
     multiples = [element for _, element in elements_of(script) if element.value % number == 0]

@@ -23,7 +23,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, Repeatedly, Trigger
 from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output, Run, Script
+from beamlike.runtime.script import Arrive, Output, Run, Script, with_elements
 from beamlike.testing.contracts.window_fn import check_window_fn
 from tests.support.differential import broken_in_memory
 from tests.support.examples import examples
@@ -71,12 +71,7 @@ def test_a_key_sees_the_same_whether_others_live_beside_it_or_not(random: Random
 
 
 def only(key: str, script: Script) -> Script:
-    return tuple(
-        Arrive(tuple(pair for pair in happens.elements if pair[0] == key))
-        if isinstance(happens, Arrive)
-        else happens
-        for happens in script
-    )
+    return with_elements(script, lambda other, it: (key, it) if other == key else None)
 
 
 Scenario = tuple[WindowingStrategy, Script]

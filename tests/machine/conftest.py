@@ -14,7 +14,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
-from tests.support.machines.columnar import unlike_memory
+from tests.support.machines.either import run_in_both
 
 Play = Callable[..., list[str]]
 Times = list[int] | list[tuple[object, int]]
@@ -82,14 +82,13 @@ def play() -> Play:
 
 
 @pytest.fixture
-def play_in_both(play: Play) -> Play:
+def play_in_both() -> Play:
     """The same, once the columnar machine has said and remembered all that the reference did."""
 
     def play_in_both(
         strategy: WindowingStrategy, *steps: Step, combine: CombineFn | None = None
     ) -> list[str]:
-        combine = combine or CollectByTimestamp()
-        assert unlike_memory(strategy, script_of(*steps), combine) == []
-        return play(strategy, *steps, combine=combine)
+        run = run_in_both(strategy, script_of(*steps), combine or CollectByTimestamp())
+        return list(map(line, run.outputs))
 
     return play_in_both

@@ -12,8 +12,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
-from beamlike.runtime.jumps import Jump, jump_over
-from beamlike.runtime.progress import Delivered, delivered_by
+from beamlike.runtime.clock import Delivered, Jump, delivered_by, jump_over
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

@@ -32,7 +32,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
 from beamlike.runtime.memory import MemoryStage, run_in_memory
-from beamlike.runtime.script import Arrive, Output, Script
+from beamlike.runtime.script import Arrive, Output, Script, with_elements
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
@@ -348,14 +348,7 @@ def any_machine(random: Random) -> StatefulParDo:
 
 def of_pairs(script: Script) -> Script:
     """The script, with each element as the machine is given it."""
-    return tuple(
-        Arrive(
-            tuple((key, element(it.value, it.timestamp, it.window)) for key, it in step.elements)
-        )
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, it: (key, element(it.value, it.timestamp, it.window)))
 
 
 def seen_by_an_onlooker(machine: StatefulParDo, script: Script) -> list[Output]:

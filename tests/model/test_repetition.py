@@ -15,7 +15,7 @@ from beamlike.model.combine import Collect
 from beamlike.model.repetition import repetition
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.script import Arrive, Script, with_elements
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
@@ -134,12 +134,7 @@ MARKED = {
 def numbered(script: Script) -> Script:
     """The same script, with elements that differ."""
     count = iter(range(1_000_000))
-    return tuple(
-        Arrive(tuple((key, Element(next(count), it.timestamp)) for key, it in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, it: (key, Element(next(count), it.timestamp)))
 
 
 def at_once(script: Script) -> Script:

@@ -26,7 +26,6 @@ TRIALS: Final = {
     "stateful": ("tests.stateful", "--spark", "40", "--report", "tests/stateful/LATEST.md"),
     "beam_runner": ("tests.beam_runner",),
     "beam_suite": ("tests.beam_suite",),
-    "dialects": ("tests.dialects",),
     "judges": ("tests.judges", "--random", "10000", "--keep"),
     "fuzz": ("tests.fuzz", "--minutes", "30"),
     "large": ("tests.large",),

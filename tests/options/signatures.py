@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, is_typeddict
 
 import beamlike
 from beamlike import beam, kafka, scio, tables, testing
+from beamlike.api.pipelines.python.panes import OfTheCore
 from beamlike.api.pipelines.transform import PTransform
 
 MODULES: Final = {
@@ -101,7 +102,8 @@ def _is_value(cls: type) -> bool:
 
 
 def _methods(owner: str, cls: type) -> Iterator[tuple[str, FunctionType]]:
-    init = inspect.unwrap(cls.__init__)  # type: ignore[misc]
+    made: Any = cls.__new__ if isinstance(cls, OfTheCore) else cls.__init__  # type: ignore[misc]
+    init = inspect.unwrap(made)
     if isinstance(init, FunctionType):
         yield owner, init
     for name in dir(cls):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock, call
 
 import attrs
 import pytest
@@ -145,24 +146,11 @@ def test_what_keeps_no_state_may_have_another_name_and_be_on_another_line() -> N
     ]
 
 
-class Query:
-    """Notes how long it was waited for."""
-
-    isActive = True
-
-    def __init__(self) -> None:
-        self.waited: list[float] = []
-
-    def awaitTermination(self, seconds: float) -> None:
-        self.waited.append(seconds)
-
-
 @pytest.fixture
 def started() -> PipelineQuery:
     rows = beam.Pipeline() | "Sales" >> beam.Create([1])
-    query: Any = Query()
-    nowhere: Any = None
-    return PipelineQuery(query, RunReport(), Layers.of([], [rows.edge]), nowhere, False)
+    query, checkpoint = Mock(isActive=True), Mock()
+    return PipelineQuery(query, RunReport(), Layers.of([], [rows.edge]), checkpoint, False)
 
 
 def test_a_result_is_waited_for_as_long_as_was_said(started: PipelineQuery) -> None:
@@ -171,7 +159,9 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: PipelineQuery) -> N
     states = {result.wait_until_finish(it) for it in ("1900 ms", "100 ms", "2 s", 0)}
 
     assert result.wait_until_done("3 s") is result
-    assert (states, started.query.waited) == ({"RUNNING"}, [1.9, 0.1, 2.0, 0.001, 3.0])
+    waits: Any = started.query.awaitTermination
+    assert waits.call_args_list == [call(seconds) for seconds in (1.9, 0.1, 2.0, 0.001, 3.0)]
+    assert states == {"RUNNING"}
 
 
 def test_the_newest_losses_are_kept_and_all_are_counted(started: PipelineQuery) -> None:

@@ -10,12 +10,11 @@ from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.model.combine import Sum
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.accumulator_columns import PlainColumn
+from beamlike.runtime.clock import Jump, ShardStatus
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.jumps import Jump
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.tally import COUNTED, METRICS, STOOD, Tally, tallies_in, tallies_table
 from tests.support.refusals import refusal
 

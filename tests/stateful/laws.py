@@ -16,7 +16,7 @@ from beamlike.hosts.local.nodes import local_worker_of
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output
+from beamlike.runtime.script import Arrive, Output, with_elements
 from tests.stateful.model import by_the_rules
 from tests.stateful.programs import Outcome, Program, one_by_one, outcome_of
 from tests.stateful.rows import as_text, run_as_rows
@@ -69,13 +69,8 @@ def _key_alone(program: Program) -> list[str] | None:
     if _is_left_out(program, "alone", 6):
         return None
     key = program.dice("alone").choice(program.keys)
-    parts = (
-        Arrive(tuple(element for element in step.elements if element[0] == key))
-        if isinstance(step, Arrive)
-        else step
-        for step in program.for_machine
-    )
-    script = tuple(step for step in parts if not isinstance(step, Arrive) or step.elements)
+    alone = with_elements(program.for_machine, lambda of, it: (key, it) if of == key else None)
+    script = tuple(step for step in alone if step != Arrive(()))
     found = [
         attrs.evolve(output, step=0) for output in run_in_memory(program.machine, script).outputs
     ]

@@ -27,7 +27,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import Window
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Run, Script
+from beamlike.runtime.script import Arrive, Run, Script, with_elements
 from tests.support.generated.pipelines import From
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.stateful import AnyExpiringFn, AnyFn, AnySortedFn
@@ -155,17 +155,9 @@ class Program:
     @property
     def for_machine(self) -> Script:
         """What happens, with the values that the machine takes."""
-        return tuple(
-            Arrive(
-                tuple(
-                    (key, Element(((key, it.value), NO_FIRING), it.timestamp))
-                    for key, it in step.elements
-                    if isinstance(it, Element)
-                )
-            )
-            if isinstance(step, Arrive)
-            else step
-            for step in self.script
+        return with_elements(
+            self.script,
+            lambda key, it: (key, Element(((key, it.value), NO_FIRING), it.timestamp)),
         )
 
 
@@ -226,15 +218,4 @@ def one_by_one(script: Script) -> Script:
 
 def _in_pairs(script: Script) -> Script:
     """The keys of elements as a part of their values, as pipelines have them."""
-    return tuple(
-        Arrive(
-            tuple(
-                (None, Element((key, element.value), element.timestamp))
-                for key, element in step.elements
-                if isinstance(element, Element)
-            )
-        )
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, it: (None, Element((key, it.value), it.timestamp)))

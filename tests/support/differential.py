@@ -19,12 +19,12 @@ import attrs
 from beamlike.hosts.local.nodes import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect
+from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
+from beamlike.runtime.script import Arrive, Output, Run, Script
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from tests.support.generated.scenarios import RandomScenario, any_scenario
 from tests.support.generated.streams import any_streams
@@ -38,9 +38,15 @@ from tests.support.machines.bundles import (
     keys_apart,
     while_open,
 )
-from tests.support.machines.columnar import unlike_memory
-from tests.support.machines.either import any_setting_of_shards, unlike_memory_in_shard
-from tests.support.machines.in_shard import micro_batches, run_in_shard
+from tests.support.machines.either import (
+    Setting,
+    any_setting_of_shards,
+    in_turn,
+    never,
+    unlike_memory,
+    unlike_memory_in_shard,
+)
+from tests.support.machines.in_shard import micro_batches, plan_of_numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,10 +75,13 @@ class Case:
     def script(self) -> Script:
         return self.scenario.script
 
+    @property
+    def combine(self) -> CombineFn:
+        return AGGREGATIONS[self.scenario.aggregation] or Collect()
+
     @cached_property
     def machine(self) -> Grouping:
-        combine = AGGREGATIONS[self.scenario.aggregation]
-        return Grouping(self.strategy, combine or Collect())
+        return Grouping(self.strategy, self.combine)
 
     @cached_property
     def run(self) -> Run:
@@ -126,50 +135,29 @@ def _due_keys_only(case: Case) -> list[str]:
 
 
 def _shard(case: Case) -> list[str] | None:
-    """The Spark shard, with a step in each micro-batch: a restart everywhere."""
+    """The Spark shard, stepped key by key, with steps or keys in micro-batches of their own or as
+    many steps as fit into one; its state is packed after each, and every other one has a worker
+    that knows nothing."""
     if not _is_drawn(case, "shard drawn"):
         return None
-    batches, owner = micro_batches(case.script, together=False)
     dice = case.dice("shard")
-    buckets, move_at = dice.randint(1, 2), dice.randrange(len(batches) + 1)
-    aggregation = case.scenario.aggregation
-    outputs, store = run_in_shard(
-        case.strategy, aggregation, batches, buckets=buckets, move_at=move_at
-    )
-    found = _unlike(outputs, _at(owner, case.run.outputs))
-    if not case.lazy.states and store.blobs:
-        found.append(f"no window is left, and state is, in buckets {list(store.blobs)}")
-    return found
+    script = case.script if dice.randrange(4) else keys_apart(case.script)[0]
+    batches, _ = micro_batches(script, together=bool(dice.randrange(2)))
+    plan = plan_of_numbers(case.strategy, case.combine, dice.randint(1, 2))
+    return unlike_memory_in_shard(Setting(plan, batches, never, restarts=in_turn))
 
 
 def _local(case: Case) -> list[str] | None:
     """The runtime of production, as `TestStream.run(host="local")` has it."""
     if not _is_drawn(case, "local drawn"):
         return None
-    combine = AGGREGATIONS[case.scenario.aggregation] or Collect()
-    return _unlike(run_in_local(case.strategy, combine, case.script).outputs, case.run.outputs)
-
-
-def _micro_batches(case: Case) -> list[str] | None:
-    """The Spark shard, with a key in each micro-batch or with as many steps as fit into one."""
-    dice = case.dice("micro-batches")
-    aggregation = case.scenario.aggregation
-    if not _is_drawn(case, "micro-batches drawn"):
-        return None
-    if dice.randrange(2):
-        apart, origin = keys_apart(case.script)
-        batches, _ = micro_batches(apart, together=False)
-        outputs, _ = run_in_shard(case.strategy, aggregation, batches)
-        return _unlike(_at(origin, outputs), case.run.outputs)
-    batches, owner = micro_batches(case.script, together=True)
-    outputs, _ = run_in_shard(case.strategy, aggregation, batches)
-    return _unlike(outputs, _at(owner, case.run.outputs))
+    return _unlike(run_in_local(case.strategy, case.combine, case.script).outputs, case.run.outputs)
 
 
 def _columns(case: Case) -> list[str] | None:
     if _asks_for_gaps(case.strategy) or not _is_drawn(case, "columns drawn"):
         return None
-    return unlike_memory(case.strategy, tuple(_with_tuples(happens) for happens in case.script))
+    return unlike_memory(case.strategy, case.script, case.combine)
 
 
 def _either_machine(case: Case) -> list[str] | None:
@@ -196,12 +184,6 @@ def _asks_for_gaps(strategy: WindowingStrategy) -> bool:
     """Whether a function of the user's is asked, which only the reference machine does."""
     window_fn = strategy.window_fn
     return isinstance(window_fn, Sessions) and callable(window_fn.gap)
-
-
-def _with_tuples(happens: ScriptStep) -> ScriptStep:
-    if not isinstance(happens, Arrive):
-        return happens
-    return Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in happens.elements))
 
 
 def _keys_apart(case: Case) -> list[str] | None:
@@ -301,9 +283,8 @@ LAWS: Final[Laws[Case]] = Laws(
     {
         "a restart before every step changes nothing": _restart,
         "a key may be stepped only when it is due": _due_keys_only,
-        "the Spark shard emits what memory does": _shard,
+        "the Spark shard says and remembers what memory does": _shard,
         ON_LOCAL: _local,
-        "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
         "the columnar machine says what the reference machine says, and remembers it": _columns,
         EITHER_MACHINE: _either_machine,
         "keys of a bundle may arrive one after the other": _keys_apart,
@@ -344,9 +325,7 @@ def broken_on_spark(
     """The cases that come out otherwise on Spark, where all run side by side in one query."""
     from beamlike.hosts.spark.graph.query import replay_on_spark
 
-    stages = [
-        (case.strategy, AGGREGATIONS[case.scenario.aggregation], case.script) for case in cases
-    ]
+    stages = [(case.strategy, case.combine, case.script) for case in cases]
     compared = [
         Broken(case, ON_SPARK, tuple(_unlike(run.outputs, case.run.outputs)))
         for case, run in zip(cases, replay_on_spark(stages, spark), strict=True)

@@ -19,7 +19,7 @@ from beamlike.model.combine.sql import SqlSum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Output, Script
+from beamlike.runtime.script import Arrive, Output, Script, with_elements
 from beamlike.testing import QueryTest
 from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
@@ -99,12 +99,7 @@ def fed(script: Script, strategy: WindowingStrategy, restarts: Iterable[int]) ->
 
 def as_rows(script: Script) -> Script:
     """The same script with elements that are rows of one column."""
-    return tuple(
-        Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, it: (key, attrs.evolve(it, value=(it.value,))))
 
 
 @settings(max_examples=examples(30), derandomize=True, database=None)

@@ -11,7 +11,7 @@ from beamlike.machine.events import Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Max, Sum
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Run
+from beamlike.runtime.script import Run, with_elements
 from beamlike.testing import Results, TestStream, TimestampedValue
 from beamlike.testing.streams.results import Origin
 from beamlike.viz.explain import Explanation, explain
@@ -23,11 +23,8 @@ def recorded(
     strategy: bl.WindowingStrategy, stream: TestStream, combine: bl.CombineFn
 ) -> Recording:
     """A stream that may still be open, run."""
-    script = tuple(
-        Arrive(tuple((e.value[0], Element(e.value[1], e.timestamp)) for _, e in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in stream.steps
+    script = with_elements(
+        stream.steps, lambda _, e: (e.value[0], Element(e.value[1], e.timestamp))
     )
     return Recording.of(run_in_memory(Grouping(strategy, combine), script), strategy, combine)
 

@@ -67,20 +67,12 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
         AdvanceWatermark(120_000),
     )
 
+    passed, came = "the clock has passed {time}", "at least 2 elements have come"
+
     def tree(early: tuple[Any, ...], late: tuple[Any, ...], **root: Any) -> TriggerView:
         subs = (
-            TriggerView(
-                "AfterWatermark.early",
-                "AfterProcessingTime(10s)",
-                *early,
-                reason="the clock has passed {time}",
-            ),
-            TriggerView(
-                "AfterWatermark.late",
-                "AfterCount(2)",
-                *late,
-                reason="at least 2 elements have come",
-            ),
+            TriggerView("AfterWatermark.early", "AfterProcessingTime(10s)", *early, (), passed),
+            TriggerView("AfterWatermark.late", "AfterCount(2)", *late, (), came),
         )
         return TriggerView("AfterWatermark", "AfterWatermark", subs=subs, **root)
 
@@ -527,11 +519,7 @@ def test_a_bundle_that_a_machine_was_given_needs_no_script_to_be_described() -> 
         MINUTE,
         closed=False,
         trigger=TriggerView(
-            "AfterCount(2)",
-            "AfterCount(2)",
-            False,
-            False,
-            "1 more element (1 of 2)",
+            *("AfterCount(2)", "AfterCount(2)", False, False, "1 more element (1 of 2)"),
             reason="at least 2 elements have come",
         ),
         waiting=1,

@@ -39,7 +39,7 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
     in a micro-batch that Spark makes for a watermark that nothing waits for. ``drop_example``
     describes one dropped element, with its key and window, null if none was dropped.
     ``watermark_jump`` is how far the watermark jumps because of the rows of this micro-batch (ms),
-    see `beamlike.runtime.jumps`, ``watermark_held`` how far it would without ``max_jump``, and
+    see `beamlike.runtime.clock`, ``watermark_held`` how far it would without ``max_jump``, and
     ``jump_example`` from where to where and by which row; null if it does neither.
     """
     for node in nodes:

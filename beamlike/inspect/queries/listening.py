@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class QueryEvents(Protocol):
     """What gets the events: `MetricsListener`, or the history of a live view. Instants are epoch
-    ms."""
+    ms. What it returns is not looked at."""
 
     def started(self, query: str, run: str, name: str | None, clock: int) -> object: ...
 

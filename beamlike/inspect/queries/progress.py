@@ -80,7 +80,7 @@ class Counts:
         clock_deadline: The same of processing time.
         example: One of the dropped elements, in words.
         jump: How far its watermark jumps because of the rows of this micro-batch (ms); None if it
-            does not, see `beamlike.runtime.jumps`.
+            does not, see `beamlike.runtime.clock`.
         held: How far it would jump if its source had no ``max_jump`` (ms), likewise.
         jump_example: From where to where, and by which row, in words.
     """

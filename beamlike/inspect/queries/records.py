@@ -141,10 +141,9 @@ class QueryRecords:
             record.ended = clock
 
     def name_of(self, query: str, run: str) -> str:
-        """What a query is called."""
+        """What a query is called that is known."""
         with self._lock:
-            known = self._records.get(self._place(query, run))
-            return _usual_name(query) if known is None else known.name
+            return self._records[self._place(query, run)].name
 
     def _place(self, query: str, run: str) -> str:
         """What has a record of its own."""
@@ -157,7 +156,7 @@ class QueryRecords:
         if record is None:
             self._forget()
             recent = deque[Progress](maxlen=self._batches)
-            record = QueryRecord(query, run, name or _usual_name(query), clock, recent)
+            record = QueryRecord(query, run, name or f"query {query[:8]}", clock, recent)
             self._records[place] = record
         elif record.run != run:
             record.run, record.state, record.problem, record.ended = run, "starting", None, None
@@ -167,15 +166,7 @@ class QueryRecords:
 
     def _forget(self) -> None:
         """Make room for one more."""
-        over = {
-            place: record.ended
-            for place, record in self._records.items()
-            if record.ended is not None
-        }
-        too_many = max(len(self._records) + 1 - self._most, 0)
-        for place in sorted(over, key=over.__getitem__)[:too_many]:
+        records = self._records.items()
+        over = sorted((of.ended, place) for place, of in records if of.ended is not None)
+        for _, place in over[: max(len(records) + 1 - self._most, 0)]:
             del self._records[place]
-
-
-def _usual_name(query: str) -> str:
-    return f"query {query[:8]}"

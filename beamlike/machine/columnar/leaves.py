@@ -18,7 +18,7 @@ from beamlike.model.trigger_base import Tree
 
 
 @attrs.frozen(eq=False)
-class Nodes:
+class Nodes(Tree):
     """One node of the trigger tree, a row for each window. ``value`` is None if it keeps none."""
 
     finished: Bools
@@ -45,12 +45,6 @@ class Nodes:
         """As at the start, all the way down."""
         subs = tuple(sub.restarted() for sub in self.subs)
         return self.with_finished(np.zeros(len(self), np.bool_), subs)
-
-    def walk(self) -> Iterator["Nodes"]:
-        """This node and all below it, parents before children."""
-        yield self
-        for sub in self.subs:
-            yield from sub.walk()
 
 
 @attrs.frozen(eq=False)

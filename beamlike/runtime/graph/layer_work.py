@@ -16,7 +16,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.graph import (
     GroupNode,
 )
-from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.clock import Delivered, ShardInput, jump_of
 from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -26,7 +26,6 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import InputClocks, SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.stateful import StatefulWorker
-from beamlike.runtime.jumps import jump_of
 from beamlike.runtime.logs import (
     log_effects,
     log_jump,
@@ -34,7 +33,6 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
-from beamlike.runtime.progress import Delivered
 from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.tally import Tally
 from beamlike.runtime.work import HostReport, HostSays, Stores, Work

@@ -43,7 +43,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
-from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.clock import ShardInput, ShardStatus
 from beamlike.runtime.graph.side_contents import SideContents, Space
 from beamlike.runtime.graph.side_inputs import (
     SideBatch,
@@ -59,7 +59,6 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import digest_of
-from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 
 _COLUMNS: Final = pa.schema(

@@ -26,7 +26,7 @@ from beamlike.runtime.accumulator_columns import (
     columns_of,
 )
 from beamlike.runtime.changes import strategy_words, unnumbered
-from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.clock import ShardInput, ShardStatus
 from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
 from beamlike.runtime.envelope import elements_of
 from beamlike.runtime.graph.keyed_tables import (
@@ -49,7 +49,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.stores import Store
 
 Read = Callable[[Iterable[Any]], Iterable[Any]]

@@ -2,7 +2,7 @@
 rows."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -12,9 +12,8 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.input_clocks import SourceClock, next_output_watermark
 from beamlike.model.resolution import Resolution
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.changes import continues, resolution_in
-from beamlike.runtime.clock import Clock
+from beamlike.runtime.clock import Clock, ShardStatus
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, digest_of, pack_blob, unpack_blob
@@ -34,43 +33,6 @@ class CountsOtherwise(Exception):
     def __init__(self, resolution: Resolution) -> None:
         super().__init__(resolution.word)
         self.resolution = resolution
-
-
-@attrs.frozen
-class ShardStatus:
-    """The status of a shard after a step.
-
-    Attributes:
-        windows_open: Windows that it keeps.
-        watermark: Its input watermark (ticks).
-        merges: Live windows that became part of another in this step.
-        deadline: The least event time that a window waits for the watermark to pass (ticks); None
-            if none waits.
-        clock_deadline: The least processing time that a window waits for the clock to pass (ticks);
-            None if none waits.
-        clock: Processing time (ticks).
-        known: The greatest event time of each input before the step (ticks); None before its first
-            row. Empty where the host knows the watermark.
-        reached: The greatest event time of each input after the step (ticks), as far as it is
-            `believed`.
-        silent: The parts of inputs that became idle in this step, by their names.
-        side_watermark: The watermark of its side input (ticks), see `Clock.side_at`.
-        output_watermark: Its output watermark (ticks).
-        output_before: Its output watermark before the step (ticks).
-    """
-
-    windows_open: int
-    watermark: int
-    merges: int = 0
-    deadline: int | None = None
-    clock_deadline: int | None = None
-    clock: int = 0
-    known: Sequence[int | None] = ()
-    reached: Sequence[int | None] = ()
-    silent: Sequence[str] = ()
-    side_watermark: int = MIN_TIMESTAMP
-    output_watermark: int = MIN_TIMESTAMP
-    output_before: int = MIN_TIMESTAMP
 
 
 @attrs.define

@@ -102,6 +102,23 @@ class DialectCase:
     source: str
     document: Mapping[str, Any] = attrs.field(repr=False)
 
+    @property
+    def steps(self) -> Sequence[Mapping[str, Any]]:
+        """What happens, in order."""
+        steps: Sequence[Mapping[str, Any]] = self.document["steps"]
+        return steps
+
+    @property
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Every row that must come out of a stream."""
+        rows: Sequence[Mapping[str, Any]] = self.document["expect"]
+        return rows
+
+    @property
+    def any_order(self) -> bool:
+        """Whether rows of one step may come in any order."""
+        return bool(self.document.get("order") == "per_step_any")
+
 
 def load_scenarios(paths: Iterable[str | Path] = (CASES,)) -> list[Scenario]:
     """The scenarios of files and folders; by default all that this package has.

@@ -90,8 +90,7 @@ def judge_case(case: DialectCase, answer: Answer | None) -> Verdict:
         return early or Verdict(case, NO_RESULT)
     if case.kind != "stream":
         return _compared(case, _wrong_answers(questions_of(case), answer["answers"]), answer)
-    any_order = case.document.get("order") == "per_step_any"
-    problems = row_differences(case.document["expect"], answer["rows"], any_order)
+    problems = row_differences(case.rows, answer["rows"], case.any_order)
     expected = case.document.get("expect_state", answer.get("state"))
     if "state" in answer and sorted(map(str, answer["state"])) != sorted(map(str, expected)):
         problems.append(f"state {answer['state']}; expected: {expected}")

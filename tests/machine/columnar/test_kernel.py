@@ -6,23 +6,33 @@ from random import Random
 
 import attrs
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.columnar.assign import Arrivals, LiftedArrivals
+from beamlike.machine.columnar.columns import panes_of
 from beamlike.machine.columnar.folds.base import Fold
 from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted, Pane
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted
+from beamlike.machine.input_clocks import HostWatermark
+from beamlike.machine.reference.step import Grouping
 from beamlike.model import triggers
-from beamlike.model.combine import Collect, Count
+from beamlike.model.combine import Collect, Count, Sum
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windows import Window
-from beamlike.runtime.script import Arrive, Script, ScriptStep
+from beamlike.model.windows import Window, bounds
+from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script, ScriptStep, with_elements
+from beamlike.runtime.store.stores import DictStore
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
-from tests.support.machines.columnar import run_in_columns, unlike_memory
+from tests.support.machines.either import run_in_both, unlike_memory
+from tests.support.machines.in_shard import plan_of_numbers
+from tests.support.machines.rows_of_plans import rows_of
 from tests.support.refusals import refusal
 
 FULL = bl.AfterWatermark(bl.AfterProcessingTime(2), bl.AfterCount(1))
@@ -54,12 +64,7 @@ def with_windows(dice: Random, script: Script) -> Script:
         start = element.timestamp - dice.randint(0, 5)
         return attrs.evolve(element, window=bl.IntervalWindow(start, start + dice.randint(1, 30)))
 
-    return tuple(
-        Arrive(tuple((key, given(element)) for key, element in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, element: (key, given(element)))
 
 
 @pytest.mark.parametrize("seed", range(0, 100, 25))
@@ -74,17 +79,16 @@ def test_elements_that_come_with_a_window_keep_it(seed: int) -> None:
 # -- combined before -------------------------------------------------------------------------
 
 
-def combined(dice: Random, step: ScriptStep) -> ScriptStep:
+def combined(dice: Random, script: Script) -> Script:
     """Each element as one or more that were combined, in a window around it."""
-    if not isinstance(step, Arrive):
-        return step
-    items = []
-    for key, element in step.elements:
+
+    def lift(key: str, element: Element) -> tuple[str, Lifted]:
         at, count = element.timestamp, dice.randint(1, 3)
         window = bl.IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
         flags = dice.random() < 0.5, dice.random() < 0.5
-        items.append((key, Lifted((element.value,) * count, count, window, at, *flags)))
-    return Arrive(tuple(items))
+        return key, Lifted((element.value,) * count, count, window, at, *flags)
+
+    return with_elements(script, lift)
 
 
 @pytest.mark.parametrize("seed", range(0, 100, 25))
@@ -94,16 +98,16 @@ def test_elements_that_were_combined_before_count_one_by_one(seed: int) -> None:
         strategy = any_strategy(dice, retracting_options=True).configured(
             timestamp_combiner="end_of_window"
         )
-        script = tuple(combined(dice, step) for step in any_script(dice))
 
-        assert unlike_memory(strategy, script, Collect()) == []
+        assert unlike_memory(strategy, combined(dice, any_script(dice)), Collect()) == []
 
 
 def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> None:
     strategy = bl.WindowingStrategy(bl.FixedWindows(10), timestamp_combiner="latest")
-    with pytest.raises(WindowingError) as refused:
-        run_in_columns(strategy, (Arrive((lifted(1, 2, window=(0, 10)),)),), Collect())
-    assert str(refused.value) == (
+    plan, two = plan_of_numbers(strategy, Sum()), Lifted((2,), 2, bl.IntervalWindow(0, 10), 1, True)
+    arrived = ShardInput([rows_of(plan, Arrive((("k", two),)))], [HostWatermark(0)], 0)
+
+    assert refusal(WindowingError, ColumnShard(plan).step, DictStore(), arrived) == (
         "2 elements of [00:00:00, 00:00:00.010) came combined already, and "
         'timestamp_combiner="latest" needs the time of each; combine them after they arrived, '
         'or write timestamp_combiner="end_of_window"'
@@ -112,14 +116,26 @@ def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> No
 
 def test_a_window_that_is_past_its_expiry_takes_nothing_in_and_keeps_what_it_has() -> None:
     strategy = bl.WindowingStrategy(bl.Sessions(10), bl.AfterCount(9))
-    first, second = lifted(0, 1, window=(0, 11)), lifted(5, window=(5, 15))
-    script = AdvanceWatermark(40), Arrive((first,)), Arrive((second,)), AdvanceWatermark(41)
+    arriving = lifted(0, 1, window=(0, 11)), lifted(5, window=(5, 15))
+    machine = ColumnarGrouping(strategy, COUNT)
+    state, out = machine.start(1, 40, 0), []
+    for _, item in arriving:
+        numbers = (0, *bounds(item.window), item.timestamp, item.count)
+        columns = [np.array([number]) for number in (*numbers, item.judged, item.merged)]
+        arrivals = LiftedArrivals(*columns, (COUNT[0].load([pa.array([item.count])]),))
+        state, panes, _ = machine.add(state, arrivals)
+        out += panes
+    _, panes = machine.advance_watermark(state, 41)
+    by_columns = [
+        (spelled(pane.window), pane.value)
+        for of_step in (*out, *panes)
+        for _, pane in panes_of(of_step, of_step.values[0].to_pylist())
+    ]
 
-    assert unlike_memory(strategy, script, Collect()) == []
-    assert [
-        (spelled(output.effect.window), output.effect.value)
-        for output in run_in_columns(strategy, script, Collect()).panes
-    ] == [("[0,11)", [0, 1]), ("[0,15)", [5])]
+    script = (AdvanceWatermark(40), *(Arrive((one,)) for one in arriving), AdvanceWatermark(41))
+    run = run_in_memory(Grouping(strategy, Collect()), script)
+    by_key = [(spelled(pane.effect.window), len(pane.effect.value)) for pane in run.panes]
+    assert by_columns == by_key == [("[0,11)", 2), ("[0,15)", 1)]
 
 
 # -- the ends of time ------------------------------------------------------------------------
@@ -235,10 +251,9 @@ def test_sessions_merge_that_only_one_between_them_kept_apart() -> None:
     )
     script = arrive(0, 0, 2, 2, 2, 4), arrive(50), END
 
-    assert unlike_memory(strategy, script, Collect()) == []
     assert [
         (output.step, spelled(output.effect.window), output.effect.value)
-        for output in run_in_columns(strategy, script, Collect()).panes
+        for output in run_in_both(strategy, script, Collect()).panes
     ] == [(0, "[2,12)", [2, 2, 2]), (1, "[0,14)", [0, 0, 4]), (2, "[50,60)", [50])]
 
 
@@ -252,8 +267,7 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
         arrive(5, 14, 16, 24),
     )
 
-    assert unlike_memory(strategy, script, Collect()) == []
-    drops = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
+    drops = (output.effect for output in run_in_both(strategy, script, Collect()).drops)
     assert [
         (drop.value, drop.nearest_session and spelled(drop.nearest_session)) for drop in drops
     ] == [(5, "[0,25)"), (6, "[0,25)"), (5, None), (14, None), (16, None)]
@@ -264,9 +278,7 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
 
 def names_in(strategy: bl.WindowingStrategy, script: Script) -> list[str]:
     """Each pane with its session, if both machines say the same."""
-    assert unlike_memory(strategy, script, Collect()) == []
-    effects = (output.effect for output in run_in_columns(strategy, script, Collect()).outputs)
-    panes = (effect for effect in effects if isinstance(effect, Pane))
+    panes = (output.effect for output in run_in_both(strategy, script, Collect()).panes)
     return [f"{spelled(pane.window)} of {spelled(pane.session)}" for pane in panes]
 
 

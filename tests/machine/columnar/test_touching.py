@@ -7,7 +7,7 @@ from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.model.combine import Collect
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive
-from tests.support.machines.columnar import run_in_columns, unlike_memory
+from tests.support.machines.either import run_in_both
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 # A bound that never comes into play: bounded sessions merge in another way, with this result.
@@ -24,8 +24,7 @@ def arrive(*times: int) -> Arrive:
 def found(sessions: bl.Sessions, *bundles: Arrive) -> list[tuple[int, int, list[int]]]:
     """The sessions at the end of time, with their elements; both machines agree."""
     strategy, script = bl.WindowingStrategy(sessions), (*bundles, END)
-    assert unlike_memory(strategy, script, Collect()) == []
-    panes = (output.effect for output in run_in_columns(strategy, script, Collect()).panes)
+    panes = (output.effect for output in run_in_both(strategy, script, Collect()).panes)
     return sorted((pane.window.start, pane.window.end, sorted(pane.value)) for pane in panes)
 
 
@@ -35,8 +34,7 @@ def nearest_session(
     """What a late element nearly joined; both machines agree."""
     strategy = bl.WindowingStrategy(sessions)
     script = arrive(live), AdvanceWatermark(watermark), arrive(late)
-    assert unlike_memory(strategy, script, Collect()) == []
-    (drop,) = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
+    (drop,) = (output.effect for output in run_in_both(strategy, script, Collect()).drops)
     assert isinstance(drop, Drop)
     return drop.nearest_session
 

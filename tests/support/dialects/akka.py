@@ -1,7 +1,7 @@
 """Cases of Akka, played by `beamlike.dialects.akka`."""
 
 from beamlike.dialects import akka
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.player import Player, unknown
 
 __all__ = ["play_akka"]
@@ -9,7 +9,7 @@ __all__ = ["play_akka"]
 
 def play_akka(case: DialectCase) -> Player:
     """The case, played to its end."""
-    window, overflow = case.settings["window"], case.settings.get("overflow")
+    window, overflow = case.document["window"], case.document.get("overflow")
     bound = (
         {}
         if overflow is None

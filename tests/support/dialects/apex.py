@@ -10,7 +10,7 @@ from beamlike.dialects import apex
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import AccumulationMode
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.player import Player, unknown
 
 __all__ = ["play_apex"]
@@ -39,7 +39,7 @@ def _option(said: Mapping[str, Any] | None) -> apex.WindowOption | None:
 
 def _trigger_option(case: DialectCase) -> apex.TriggerOption:
     option = apex.TriggerOption()
-    for name, said in case.settings["trigger"].items():
+    for name, said in case.document["trigger"].items():
         match name:
             case "at_watermark":
                 option = attrs.evolve(option, on_time=said)
@@ -55,7 +55,7 @@ def _trigger_option(case: DialectCase) -> apex.TriggerOption:
                 option = attrs.evolve(option, only_updated=said)
             case _:
                 raise UnsupportedError(f"the trigger {name}")
-    return attrs.evolve(option, mode=AccumulationMode(case.settings["accumulation"]))
+    return attrs.evolve(option, mode=AccumulationMode(case.document["accumulation"]))
 
 
 def _generator(said: Mapping[str, Any] | None) -> Any:
@@ -69,7 +69,7 @@ def _generator(said: Mapping[str, Any] | None) -> Any:
 
 def play_apex(case: DialectCase) -> Player:
     """The case, played to its end."""
-    run = _operator(case).run(case.settings["batch_interval_ms"])
+    run = _operator(case).run(case.document["batch_interval_ms"])
     player = Player(run)
     for index, step in enumerate(case.steps):
         match step:
@@ -100,7 +100,7 @@ def play_apex(case: DialectCase) -> Player:
 
 
 def _operator(case: DialectCase) -> apex.WindowedOperator:
-    settings = case.settings
+    settings = case.document
     lateness = settings.get("allowed_lateness_ms", -1)
     of_streams = apex.WindowedMergeOperator if "streams" in settings else apex.WindowedOperator
     return of_streams(
@@ -108,6 +108,6 @@ def _operator(case: DialectCase) -> apex.WindowedOperator:
         _ACCUMULATIONS[settings["aggregate"]],
         _trigger_option(case),
         allowed_lateness=None if lateness < 0 else lateness,
-        keyed=case.keyed,
+        keyed=case.document.get("keyed", True),
         watermark_generator=_generator(settings.get("watermark_generator")),
     )

@@ -8,7 +8,7 @@ from beamlike.errors import BeamlikeError, UnsupportedError
 from beamlike.model.combine import CombineFn, Last
 from beamlike.model.options import AccumulationMode
 from beamlike.model.windows import GLOBAL_WINDOW, bounds
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.player import unless
 
 __all__ = ["assigned", "combined", "recovered", "validated"]
@@ -16,14 +16,14 @@ __all__ = ["assigned", "combined", "recovered", "validated"]
 
 def assigned(case: DialectCase) -> Iterator[str]:
     """What is answered otherwise of the windows of timestamps."""
-    match case.settings["window"]:
+    match case.document["window"]:
         case {"type": "global"}:
             option = apex.WindowOption.global_window()
         case {"type": "sliding", "size_ms": size, "slide_ms": slide}:
             option = apex.WindowOption.sliding_time_windows(size, slide)
         case said:
             raise UnsupportedError(f"the window {said}")
-    for it in case.settings["cases"]:
+    for it in case.document["cases"]:
         windows: Any = "global"
         if it["windows"] != "global":
             windows = sorted(list(bounds(at)) for at in option.window_fn.assign(it["ts_ms"]))
@@ -42,7 +42,7 @@ _PARTS: Mapping[str, CombineFn] = {
 
 def combined(case: DialectCase) -> Iterator[str]:
     """What an accumulation makes otherwise of its inputs, in groups that are merged."""
-    match case.settings:
+    match case.document:
         case {"function": "composite", "parts": names}:
             combine: CombineFn = apex.CompositeAccumulation(*(_PARTS[name] for name in names))
         case {"function": "average"}:
@@ -52,12 +52,12 @@ def combined(case: DialectCase) -> Iterator[str]:
         case said:
             raise UnsupportedError(f"the accumulation {said['function']}")
     accumulator = combine.create()
-    for group in case.settings.get("groups", [case.settings.get("inputs", [])]):
+    for group in case.document.get("groups", [case.document.get("inputs", [])]):
         added = combine.add(combine.create(), group, [0] * len(group))
         accumulator = combine.merge(accumulator, added)
     got = combine.extract(accumulator)
     yield from unless(
-        "output", case.settings["output"], list(got) if isinstance(got, tuple) else got
+        "output", case.document["output"], list(got) if isinstance(got, tuple) else got
     )
 
 
@@ -66,7 +66,7 @@ def combined(case: DialectCase) -> Iterator[str]:
 
 def validated(case: DialectCase) -> Iterator[str]:
     """What is otherwise of settings: the time of an element, or whether they are taken."""
-    for it in case.settings["cases"]:
+    for it in case.document["cases"]:
         if "tuple" in it:
             expected: Any = [it["ts_ms"]]
             got: Any = _times(it)
@@ -121,9 +121,8 @@ def recovered(case: DialectCase) -> Iterator[str]:
 
     The operator keeps the last value that was put. Values come in their windows.
     """
-    operator = apex.WindowedOperator(
-        None, Last(), keyed=case.keyed, storages=apex.Storages.all_of(apex.Storage.SPILLABLE)
-    )
+    keyed, storages = case.document.get("keyed", True), apex.Storages.all_of(apex.Storage.SPILLABLE)
+    operator = apex.WindowedOperator(None, Last(), keyed=keyed, storages=storages)
     run, checkpoints = operator.run(), dict[int, apex.OperatorCheckpoint]()
     for index, step in enumerate(case.steps):
         match step:

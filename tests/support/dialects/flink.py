@@ -8,7 +8,7 @@ from beamlike.dialects import flink
 from beamlike.dialects.flink_operator import Harness
 from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.player import Player, unknown
 
 __all__ = ["Step", "brings", "by_clock", "play_flink"]
@@ -90,7 +90,7 @@ def _evictor(said: Mapping[str, Any]) -> flink.Evictor:
 
 def play_flink(case: DialectCase) -> Player:
     """The case, played to its end."""
-    settings = case.settings
+    settings = case.document
     windowed = flink.key_by().window(_assigner(settings["window"]))
     windowed = windowed.trigger(_trigger(settings["trigger"]))
     windowed = windowed.allowed_lateness(settings.get("allowed_lateness_ms", 0))

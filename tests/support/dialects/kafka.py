@@ -14,7 +14,7 @@ from beamlike.model.triggers import AfterCount, Never, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
-from tests.support.dialects.cases import DialectCase
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.player import Player, unknown
 
 __all__ = ["play_kafka"]
@@ -29,7 +29,7 @@ _FOR_EVER = 10**12
 
 
 def _materialized(case: DialectCase) -> kafka.Materialized:
-    store, sessions = case.settings.get("store", {}), kafka.Materialized.as_("sessions")
+    store, sessions = case.document.get("store", {}), kafka.Materialized.as_("sessions")
     if "retention_ms" in store:
         return sessions.with_retention(store["retention_ms"])
     if store.get("kind") == "cached":
@@ -40,11 +40,11 @@ def _materialized(case: DialectCase) -> kafka.Materialized:
 
 def _table(case: DialectCase) -> kafka.KTable:
     windows = kafka.SessionWindows.of_inactivity_gap_and_grace(
-        case.settings["window"]["gap_ms"], case.settings.get("grace_ms", 0)
+        case.document["window"]["gap_ms"], case.document.get("grace_ms", 0)
     )
-    if case.settings.get("rule") == "kip94":
-        windows = windows.until(case.settings["store"]["retention_ms"])
-    aggregate, emit = case.settings["aggregate"], case.settings["emit"]
+    if case.document.get("rule") == "kip94":
+        windows = windows.until(case.document["store"]["retention_ms"])
+    aggregate, emit = case.document["aggregate"], case.document["emit"]
     grouped, materialized = kafka.group_by_key(), _materialized(case)
     windowed = grouped.windowed_by(windows)
     if emit == "on_close":
@@ -83,12 +83,12 @@ class TimeWindows:
     """
 
     def __init__(self, case: DialectCase) -> None:
-        window = case.settings["window"]
+        window = case.document["window"]
         size = window.get("size_ms", 1)
         slide = window.get("slide_ms", size)
         # What is suppressed until a window closes comes out as if on close.
-        on_close = case.settings["emit"] in ("on_close", "suppress_until_close")
-        aggregate = case.settings["aggregate"]
+        on_close = case.document["emit"] in ("on_close", "suppress_until_close")
+        aggregate = case.document["aggregate"]
         is_count, _, self._between = aggregate.partition(":")
         if is_count not in ("count", "reduce") or window["type"] == "by_record":
             raise UnsupportedError(f"{window['type']} windows with {aggregate} have no counterpart")
@@ -97,7 +97,7 @@ class TimeWindows:
                 FixedWindows(size) if slide == size else FromZeroOn(SlidingWindows(size, slide)),
                 Never() if on_close else Repeatedly(AfterCount(1)),
                 "discarding" if on_close else "accumulating",
-                case.settings.get("grace_ms", 0),
+                case.document.get("grace_ms", 0),
                 on_time_behavior="fire_if_non_empty",
             ),
             Count() if is_count == "count" else Collect(),
@@ -136,10 +136,10 @@ def _start(row: Row) -> Any:
 
 def play_kafka(case: DialectCase) -> Player:
     """The case, played to its end."""
-    if case.settings["window"]["type"] != "session":
+    if case.document["window"]["type"] != "session":
         return _play_time_windows(case)
     table = _table(case)
-    cached = case.settings["emit"] == "cached_update"
+    cached = case.document["emit"] == "cached_update"
     driver = table.caching_driver() if cached else table.driver()
     player = Player(driver)
     for index, step in enumerate(case.steps):

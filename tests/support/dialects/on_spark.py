@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Run, Script
-from tests.support.dialects.cases import CaseRow, DialectCase
-from tests.support.dialects.plays import play
-from tests.support.dialects.stages import answered_by, journals_kept
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
+from tests.support.dialects.player import CaseRow
+from tests.support.dialects.plays import play, stage_of
+from tests.support.dialects.stages import answered_by
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,19 +43,10 @@ _Stage = tuple[WindowingStrategy, CombineFn, Script]
 def _played(
     cases: Sequence[DialectCase], run: Callable[[Sequence[_Stage]], Iterable[Run]]
 ) -> Mapping[str, list[CaseRow]]:
-    kept = []
-    for case in cases:
-        with journals_kept() as journals:
-            play(case)
-        kept.append(journals)
-    scripts = [
-        (journal.strategy, journal.combine, tuple(journal.script))
-        for journals in kept
-        for journal in journals
-    ]
-    runs = iter(run(scripts))
+    stages = [stage_of(case) for case in cases]
+    runs = run([(stage.strategy, stage.combine, stage.run.script) for stage in stages])
     rows = {}
-    for case, journals in zip(cases, kept, strict=True):
-        with answered_by([next(runs) for _ in journals]):
+    for case, answers in zip(cases, runs, strict=True):
+        with answered_by(answers):
             rows[case.id] = play(case)
     return rows

@@ -6,11 +6,12 @@ from typing import Any
 
 from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
-from tests.support.dialects.cases import CaseRow
 
-__all__ = ["Player", "Step", "unknown", "unless"]
+__all__ = ["CaseRow", "Player", "Step", "unknown", "unless"]
 
 Step = Mapping[str, Any]
+CaseRow = Mapping[str, Any]
+"""A row as cases have it, with the step that brings it."""
 
 
 class Player:
@@ -22,10 +23,11 @@ class Player:
 
     def note(self, step: int, rows: Iterable[Row]) -> None:
         """These rows came out because of this step."""
-        self.rows += [
-            CaseRow(step, row.kind, row.key, row.value, row.window, row.timestamp, row.reason)
-            for row in rows
-        ]
+        for row in rows:
+            window = list(row.window) if isinstance(row.window, tuple) else row.window
+            parts = {"step": step, "kind": row.kind, "key": row.key, "value": row.value}
+            times = {"window": window, "ts_ms": row.timestamp, "reason": row.reason}
+            self.rows.append(parts | times)
 
 
 def unknown(step: Step) -> UnsupportedError:

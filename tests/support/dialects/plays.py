@@ -4,16 +4,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from beamlike.dialects import apex, kafka
-from beamlike.dialects.stages import Row
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError
+from tests.conformance.beamlike_conformance.scenarios import DialectCase, load_cases
 from tests.support.dialects.akka import play_akka
 from tests.support.dialects.apex import play_apex
-from tests.support.dialects.cases import CaseRow, DialectCase
 from tests.support.dialects.flink import play_flink
 from tests.support.dialects.kafka import play_kafka
-from tests.support.dialects.player import Player
+from tests.support.dialects.player import CaseRow, Player
 
-__all__ = ["play", "played_state"]
+__all__ = ["STREAMS", "play", "played_state", "stage_of"]
+
+
+STREAMS = {
+    case.id: case
+    for case in load_cases()
+    if case.kind == "stream" and "by_record" not in str(case.document["window"])
+}
+"""The cases that are streams; but the model has no windows that begin and end with records."""
 
 
 def play(case: DialectCase) -> list[CaseRow]:
@@ -39,6 +47,13 @@ def played_state(case: DialectCase) -> list[dict[str, Any]]:
         {"key": session.key, "window": list(session.window), "value": session.value}
         for session in driver.store.all()
     ]
+
+
+def stage_of(case: DialectCase) -> ElementwiseGrouping:
+    """The stage on which the stream of a case was played."""
+    driver: Any = _player(case).driver
+    stage: ElementwiseGrouping = driver._stage
+    return stage
 
 
 def _as_said(row: Row) -> Any:

@@ -9,8 +9,8 @@ from beamlike.errors import BeamlikeError, UnsupportedError
 from beamlike.model.session_merging import merge_overlapping
 from beamlike.model.sessions import Sessions
 from beamlike.model.windows import IntervalWindow, bounds
+from tests.conformance.beamlike_conformance.scenarios import DialectCase
 from tests.support.dialects.apex_questions import assigned, combined, recovered, validated
-from tests.support.dialects.cases import DialectCase
 from tests.support.dialects.player import unless
 from tests.support.dialects.session_store import SessionStore
 
@@ -38,7 +38,7 @@ def wrong_answers(case: DialectCase) -> list[str]:
 
 
 def _store(case: DialectCase) -> Iterator[str]:
-    store = SessionStore(case.settings["retention_ms"])
+    store = SessionStore(case.document["retention_ms"])
     for index, step in enumerate(case.steps):
         found: Any
         match step:
@@ -71,7 +71,7 @@ def _shown(sessions: Sequence[Session]) -> list[list[Any]]:
 
 
 def _validation(case: DialectCase) -> Iterator[str]:
-    for it in case.settings["cases"]:
+    for it in case.document["cases"]:
         materialized = kafka.Materialized.as_("sessions")
         try:
             if "retention_ms" in it:
@@ -101,12 +101,12 @@ class _Span(NamedTuple):
 
 
 def _merges(case: DialectCase) -> Iterator[str]:
-    windows: Any = [_Span(*said) for said in case.settings["windows"]]
+    windows: Any = [_Span(*said) for said in case.document["windows"]]
     merges = [
         {"result": list(bounds(it.into)), "merged": [list(bounds(part)) for part in it.sources]}
         for it in merge_overlapping(windows, touching=True)
     ]
-    yield from unless("merges", case.settings["expect_merges"], merges)
+    yield from unless("merges", case.document["expect_merges"], merges)
 
 
 def _window_set(case: DialectCase) -> Iterator[str]:

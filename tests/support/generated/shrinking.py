@@ -10,7 +10,7 @@ from beamlike.errors import WindowingError
 from beamlike.model import triggers as t
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.script import Arrive, Script, with_elements
 from beamlike.testing.scenarios.writing import beyond_the_format, write_scenario
 from tests.support.differential import LAWS, Case
 from tests.support.generated.scenarios import RandomScenario
@@ -92,12 +92,7 @@ def _windows_come_in(script: Script) -> bool:
 
 
 def _without_windows(script: Script) -> Script:
-    return tuple(
-        Arrive(tuple((key, attrs.evolve(element, window=None)) for key, element in step.elements))
-        if isinstance(step, Arrive)
-        else step
-        for step in script
-    )
+    return with_elements(script, lambda key, element: (key, attrs.evolve(element, window=None)))
 
 
 def _smaller_triggers(trigger: t.Trigger) -> Iterator[t.Trigger]:

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
 from beamlike.machine.input_clocks import HostWatermark
-from beamlike.runtime.clock import ShardInput
+from beamlike.runtime.clock import ShardInput, ShardStatus
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from tests.support.machines.either import forgetful, keys_at_rest

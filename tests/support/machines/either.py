@@ -17,33 +17,41 @@ import pyarrow as pa
 
 from beamlike.errors import WindowingError
 from beamlike.machine.columnar.arrays import NEVER
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Lifted
 from beamlike.machine.input_clocks import HostWatermark, next_output_watermark
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState, earliest_hold
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard, ColumnsStepped
 from beamlike.runtime.envelope import arriving
-from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.output import drops_of_step, keyed_panes
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.script import Arrive, Run, Script, with_elements
 from beamlike.runtime.shard import KeyedEffect, Shard
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
-from tests.support.machines.in_shard import DictStore, MicroBatch, micro_batches
+from tests.support.machines.in_shard import (
+    DictStore,
+    MicroBatch,
+    micro_batches,
+    plan_of_numbers,
+)
 from tests.support.machines.rows_of_plans import PARTS, VALUES, bucket_of, combined_rows, rows_of
 
 Mix = Callable[[int], bool]
 """Of a micro-batch by its number."""
 
 
-def _never(number: int) -> bool:
+def never(number: int) -> bool:
+    """Of no micro-batch."""
     return False
 
 
@@ -51,7 +59,8 @@ def _always(number: int) -> bool:
     return True
 
 
-def _in_turn(number: int) -> bool:
+def in_turn(number: int) -> bool:
+    """Of every other one."""
     return number % 2 == 0
 
 
@@ -59,8 +68,8 @@ def _in_pairs(number: int) -> bool:
     return number % 4 >= 2
 
 
-_MIXES: Final = (_always, _always, _in_turn, _in_pairs)
-_OTHERS: Final = (_never, _always, _in_turn, _in_pairs)
+_MIXES: Final = (_always, _always, in_turn, _in_pairs)
+_OTHERS: Final = (never, _always, in_turn, _in_pairs)
 
 
 @attrs.frozen
@@ -78,8 +87,8 @@ class Setting:
     batches: Sequence[MicroBatch]
     in_columns: Mix
     lift: bool = False
-    restarts: Mix = _never
-    fails: Mix = _never
+    restarts: Mix = never
+    fails: Mix = never
     few: int = 0
     page: int = 1_000
     log: int = 64
@@ -132,6 +141,37 @@ def unlike_memory_in_shard(setting: Setting) -> list[str]:
         return _unlike_memory(setting)
 
 
+def unlike_memory(strategy: WindowingStrategy, script: Script, combine: CombineFn) -> list[str]:
+    """In what the columnar machine and memory differ after a step, as `unlike_memory_in_shard`.
+
+    Elements are whole numbers, of which ``combine`` makes the values of panes. In each arrival
+    either all were combined before or none were. Each step is a micro-batch.
+    """
+    batches: list[MicroBatch] = []
+    watermark = MIN_TIMESTAMP
+    for step in script:
+        if isinstance(step, AdvanceWatermark):
+            watermark = step.to
+        batches.append((step,))
+        if isinstance(step, Arrive) and any(isinstance(item, Lifted) for _, item in step.elements):
+            # What was judged before may come after its window; a micro-batch ends with that.
+            batches[-1] = (*_of_one_part((step,)), AdvanceWatermark(watermark))
+    return unlike_memory_in_shard(Setting(plan_of_numbers(strategy, combine), batches, _always))
+
+
+def run_in_both(strategy: WindowingStrategy, script: Script, combine: CombineFn) -> Run:
+    """The run in memory, once the columnar machine has said and remembered the same."""
+    assert unlike_memory(strategy, script, combine) == []
+    return run_in_memory(Grouping(strategy, combine), script)
+
+
+def _of_one_part(script: Script) -> Script:
+    """Combined elements with accumulators as a plan of one aggregate has them."""
+    return with_elements(
+        script, lambda key, item: (key, attrs.evolve(item, accumulator=(item.accumulator,)))
+    )
+
+
 def panes_of_step(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes of all passes as values."""
     return [pane for one in stepped.passes for pane in keyed_panes(plan, one)]
@@ -139,12 +179,14 @@ def panes_of_step(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
 
 def _unlike_memory(setting: Setting) -> list[str]:
     plan, store = setting.plan, DictStore()
-    reference, columns = Shard(plan), ColumnShard(plan)
+    reference = Shard(plan)
+    in_columns = any(map(setting.in_columns, range(len(setting.batches))))
+    columns = ColumnShard(plan) if in_columns else None
     memory = MemoryStage(plan.machine)
     watermark, clock, promised = MIN_TIMESTAMP, 0, MIN_TIMESTAMP
 
     def step(number: int, store: DictStore, tables: list[pa.Table]) -> list[KeyedEffect]:
-        if not setting.in_columns(number):
+        if columns is None or not setting.in_columns(number):
             return reference.step(
                 store, ShardInput(tables, [HostWatermark(watermark)], clock)
             ).effects

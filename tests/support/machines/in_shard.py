@@ -4,53 +4,31 @@ Every step reads its state from bytes and writes it to bytes, as it does in a mi
 a run in a shard is also a restart between any two of its steps.
 """
 
-import zlib
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Final
 
 import attrs
-import cloudpickle
 import pyarrow as pa
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import custom_trigger
+from beamlike.model.combine import CombineFn
 from beamlike.model.rescaled import reading
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.accumulator_columns import (
-    AccumulatorColumns,
-    ListColumn,
-    MeanColumns,
-    PickledColumn,
-    PlainColumn,
-)
+from beamlike.runtime.accumulator_columns import PickledColumn, columns_of
 from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.stores import DictStore
 from beamlike.testing.scenarios.files import AGGREGATIONS
+from tests.support.machines.rows_of_plans import rows_of
 
 _NUMBER: Final = pa.int64()
-
-COLUMNS: Final[Mapping[str, AccumulatorColumns]] = {
-    "list": ListColumn(_NUMBER),
-    "count": PlainColumn(_NUMBER),
-    "sum": PlainColumn(_NUMBER),
-    "min": PlainColumn(_NUMBER),
-    "max": PlainColumn(_NUMBER),
-    "mean": MeanColumns(),
-}
-"""How the accumulators of an aggregation of whole numbers rest; others rest pickled."""
-
-RESULTS: Final[Mapping[str, pa.DataType]] = {
-    "list": pa.list_(_NUMBER),
-    "list_by_timestamp": pa.list_(_NUMBER),
-    "mean": pa.float64(),
-}
-"""The Arrow type of an aggregation's value, if it is not a whole number."""
 
 MicroBatch = tuple[ScriptStep, ...]
 """Steps that the shard takes at once: at most one of each kind, clock, elements, watermark."""
@@ -83,27 +61,24 @@ def run_in_shard(
     batches: Sequence[MicroBatch],
     *,
     buckets: int = 1,
-    move_at: int | None = None,
 ) -> tuple[list[Output], DictStore]:
     """What comes out of each micro-batch, and the state that is left.
 
     Args:
         aggregation: A name as in transcripts. Elements are whole numbers.
         buckets: Over how many blobs the keys are spread.
-        move_at: Before this micro-batch another worker takes over, with a plan that travelled
-            to it as bytes.
     """
-    plan = _plan(strategy, aggregation, buckets)
+    combine = AGGREGATIONS[aggregation]
+    assert combine is not None, "a shard groups"
+    plan = plan_of_numbers(strategy, combine, buckets)
     shard, store, outputs = Shard(plan), DictStore(), list[Output]()
     watermark, clock = MIN_TIMESTAMP, 0
     for number, batch in enumerate(batches):
-        if number == move_at:
-            shard = Shard(cloudpickle.loads(cloudpickle.dumps(plan)))
         tables = []
         for happens in batch:
             match happens:
                 case Arrive():
-                    tables = [_arrivals(happens, buckets)]
+                    tables = [rows_of(plan, happens)]
                 case AdvanceWatermark(to):
                     watermark = to
                 case AdvanceClock(to):
@@ -113,38 +88,17 @@ def run_in_shard(
     return outputs, store
 
 
-def _plan(strategy: WindowingStrategy, aggregation: str, buckets: int) -> Plan:
-    combine = AGGREGATIONS[aggregation]
-    if combine is None:
-        raise ValueError(f"a shard groups, and aggregation {aggregation!r} does not")
-    columns = COLUMNS.get(aggregation, PickledColumn())
-    part = Part("value", combine, 0, columns, RESULTS.get(aggregation, _NUMBER))
+def plan_of_numbers(strategy: WindowingStrategy, combine: CombineFn, buckets: int = 1) -> Plan:
+    """A plan of one aggregate, ``value``, over a column of whole numbers. Functions of the strategy
+    get the number, and not the row."""
     window_fn = strategy.window_fn
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
-        strategy = strategy.configured(reading(window_fn, _first))
-    strategy = strategy.configured(trigger=custom_trigger.reading(strategy.trigger, _first))
+        strategy = strategy.configured(reading(window_fn, itemgetter(0)))
+    strategy = strategy.configured(trigger=custom_trigger.reading(strategy.trigger, itemgetter(0)))
+    columns, result = columns_of(combine, _NUMBER) or (PickledColumn(), pa.list_(_NUMBER))
+    part = Part("value", combine, 0, columns, result)
     keys, values = {"key": pa.string()}, {"value": _NUMBER}
     return Plan(strategy, keys, values, (part,), shards=1, buckets=buckets)
-
-
-def _first(columns: tuple[Any, ...]) -> Any:
-    return columns[0]
-
-
-def _arrivals(happens: Arrive, buckets: int) -> pa.Table:
-    keys = [key for key, _ in happens.elements]
-    return pa.table(
-        {
-            "key_key": pa.array(keys, pa.string()),
-            "ts": pa.array([element.timestamp for _, element in happens.elements], _NUMBER),
-            "value_value": pa.array([element.value for _, element in happens.elements], _NUMBER),
-            "bucket": pa.array([_bucket(key) % buckets for key in keys], pa.int32()),
-        }
-    )
-
-
-def _bucket(key: Hashable) -> int:
-    return zlib.crc32(repr(key).encode())
 
 
 def _unwrapped(effect: Effect) -> Effect:

@@ -2,9 +2,9 @@
 
 import zlib
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -31,7 +31,7 @@ VALUES: Final[Mapping[str, pa.DataType]] = {
     "text": _TEXT,
     "money": _MONEY,
 }
-"""The columns of a row. What is in them follows from the number of its element."""
+"""The columns of a row. What is in them follows from the number of its element, see `_VALUE_OF`."""
 
 _REALS: Final = (0.1, None, -0.0, 0.2, float("nan"), 1e16, 0.0, -3.5, float("inf"), 0.3)
 _TEXTS: Final = ("b", "", None, "é", "a", "b", "\U0001f600")
@@ -72,22 +72,31 @@ PARTS: Final = (
 """An aggregate of every layout and of every kind of fold."""
 
 
+_VALUE_OF: Final[Mapping[str, Callable[[int], Any]]] = {
+    "value": lambda number: number,
+    "whole": lambda number: None if number % 11 == 10 else (-1) ** number * number,
+    "real": lambda number: _REALS[number % len(_REALS)],
+    "text": lambda number: _TEXTS[number % len(_TEXTS)],
+    "money": lambda number: None if number % 5 == 4 else Decimal(number * 37 - 90) / 100,
+}
+"""What a column holds for the number of an element."""
+
+
 def rows_of(plan: Plan, happens: Arrive) -> pa.Table:
-    """Elements that are whole numbers as rows of a plan over `VALUES`, keyed by ``key``."""
+    """Elements that are whole numbers as rows of a plan, keyed by ``key``; or ones that were
+    combined before."""
+    lifted = [(key, item) for key, item in happens.elements if isinstance(item, Lifted)]
+    if lifted:
+        assert len(lifted) == len(happens.elements), "either all were combined before or none were"
+        return _lifted_rows(plan, lifted)
     elements = happens.elements
-    numbers = [element.value for _, element in elements]
-    values = {
-        "whole": [None if number % 11 == 10 else (-1) ** number * number for number in numbers],
-        "real": [_REALS[number % len(_REALS)] for number in numbers],
-        "text": [_TEXTS[number % len(_TEXTS)] for number in numbers],
-        "money": [
-            None if number % 5 == 4 else Decimal(number * 37 - 90) / 100 for number in numbers
-        ],
-    }
     columns = {
         "key_key": pa.array([key for key, _ in elements], _TEXT),
         "ts": pa.array([element.timestamp for _, element in elements], _WHOLE),
-        **{f"value_{name}": pa.array(values[name], kind) for name, kind in VALUES.items()},
+        **{
+            f"value_{name}": pa.array([_VALUE_OF[name](item.value) for _, item in elements], dtype)
+            for name, dtype in plan.values.items()
+        },
         "bucket": _buckets(plan, [key for key, _ in elements]),
     }
     windows = [element.window for _, element in elements]
@@ -104,17 +113,21 @@ def combined_rows(plan: Plan, table: pa.Table, watermark: int) -> pa.Table:
     for key, element in arriving(plan, table):
         assert isinstance(element, Element), "it was not combined so far"
         by_key[key].append(element)
-    lifted: list[tuple[Key, Lifted]] = [
-        (key, one)
-        for key, elements in by_key.items()
-        for one in plan.lifting(checks=False).lift(elements, watermark)[0]
+    lifted = [
+        (key, combined)
+        for (key,), elements in by_key.items()
+        for combined in plan.lifting(checks=False).lift(elements, watermark)[0]
     ]
+    return _lifted_rows(plan, lifted)
+
+
+def _lifted_rows(plan: Plan, lifted: Sequence[tuple[Hashable, Lifted]]) -> pa.Table:
     ones, layout = [one for _, one in lifted], plan.operation.accumulator
     spans = [bounds(one.window) for one in ones]
     accumulators = layout.encode([one.accumulator for one in ones])
     return pa.table(
         {
-            "key_key": pa.array([key for (key,), _ in lifted], _TEXT),
+            "key_key": pa.array([key for key, _ in lifted], _TEXT),
             "start": pa.array([start for start, _ in spans], _WHOLE),
             "end": pa.array([end for _, end in spans], _WHOLE),
             "count": pa.array([one.count for one in ones], _WHOLE),
@@ -122,7 +135,7 @@ def combined_rows(plan: Plan, table: pa.Table, watermark: int) -> pa.Table:
             "judged": pa.array([one.judged for one in ones], pa.bool_()),
             "merged": pa.array([one.merged for one in ones], pa.bool_()),
             **dict(zip(layout.types(), accumulators, strict=True)),
-            "bucket": _buckets(plan, [key for (key,), _ in lifted]),
+            "bucket": _buckets(plan, [key for key, _ in lifted]),
         }
     )
 

@@ -22,25 +22,8 @@ from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.stores import Store
+from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.work import HostReport
-
-
-class _Store(Store):
-    """What a shard remembers of a node."""
-
-    def __init__(self) -> None:
-        self.blobs: dict[int, bytes] = {}
-
-    def read(self, number: int) -> bytes | None:
-        return self.blobs.get(number)
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        if blob is None:
-            self.blobs.pop(number, None)
-        else:
-            self.blobs[number] = blob
-
 
 _SPARKS_CLOCK: Final = 1_900_000_000_000
 """Processing time (ms) where no script says one."""
@@ -75,7 +58,7 @@ def run_side_by_side(
     wanted = [edge for pipeline in pipelines for edge in pipeline.edges]
     layers = Layers.of(ends, wanted)
     spread = Spread(layers, shards, buckets, notes=True)
-    stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
+    stores: dict[tuple[int, int, int], DictStore] = defaultdict(DictStore)
     answers = Answers(layers, pipelines)
     for mail in mails_of(layers, *answers.sources):
         letters = [layers.sent(mail)]
@@ -136,7 +119,7 @@ def _combined_further(
 def _stepped(
     layer: Layer,
     sent: Sequence[tuple[int | None, bytes, int]],
-    stores: dict[tuple[int, int, int], _Store],
+    stores: dict[tuple[int, int, int], DictStore],
     shards: int,
 ) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):

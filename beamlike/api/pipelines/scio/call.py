@@ -121,8 +121,8 @@ class Call:
 class WithFunctions(Generic[T_co]):
     """A collection whose functions take more than an element."""
 
-    def __init__(self, collection: "SCollection[T_co]", sides: tuple[Any, ...] = ()) -> None:
-        self._collection, self._sides = collection, sides
+    def __init__(self, collection: "SCollection[T_co]") -> None:
+        self._collection = collection
 
     def with_name(self, name: str) -> Self:
         """The same collection; the next verb that is called on it has this name."""

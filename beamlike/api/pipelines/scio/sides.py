@@ -106,6 +106,10 @@ class SCollectionWithSideInput(WithFunctions[T_co]):
     input has a pane, or the trigger of the side input must have fired there.
     """
 
+    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
+        super().__init__(collection)
+        self._sides = sides
+
     def map(self, fn: Callable[[T_co, SideInputContext], U]) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function makes of it."""
         return self._apply_verb("map", fn)
@@ -216,6 +220,10 @@ class SideOutputCollections:
 
 class SCollectionWithSideOutput(WithFunctions[T_co]):
     """A collection whose functions take an element and a place for side outputs."""
+
+    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
+        super().__init__(collection)
+        self._sides = sides
 
     def map(
         self, fn: Callable[[T_co, SideOutputContext], U]

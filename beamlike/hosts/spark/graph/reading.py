@@ -19,13 +19,14 @@ from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
+from beamlike.runtime.clock import Delivered, delivered_by
 from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.wire import MADE_BY
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.progress import Delivered, delivered_by, progress_of
+from beamlike.runtime.progress import progress_of
 from beamlike.runtime.row_metadata import canonical
 from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
