@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from beamlike.machine.events import Drop, DropReason
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.time import show_instant
 from beamlike.runtime.clock import Jump, ShardStatus
 from beamlike.runtime.logs import LONGEST_EXAMPLE, row_fields
 from beamlike.runtime.plan import Plan
@@ -93,6 +92,7 @@ class Tally:
     @classmethod
     def of(
         cls,
+        resolution: Resolution,
         elements: int,
         drops: Iterable[tuple[Any, Drop]],
         panes: Sequence[PaneInfo] = (),
@@ -102,6 +102,7 @@ class Tally:
         """Count what happened.
 
         Args:
+            resolution: What the times of the drops count.
             elements: How many elements arrived.
             drops: What was dropped, by key.
             panes: The panes that came out.
@@ -116,7 +117,7 @@ class Tally:
         for key, drop in drops:
             counts["dropped", drop.reason.value] += drop.count
             if example is None:
-                example = _in_words(key, drop)
+                example = _in_words(key, drop, resolution)
         return cls._of(counts, elements, example, status, jump)
 
     @classmethod
@@ -201,13 +202,13 @@ class Tally:
         )
 
 
-def _in_words(key: Any, drop: Drop) -> str:
+def _in_words(key: Any, drop: Drop, resolution: Resolution) -> str:
     """A dropped element for people: why it was dropped, its key, its window."""
     details = [drop.reason.value]
     if drop.window is not None:  # else it never had a key
-        details += [f"key={short_repr(key)}", f"window {drop.window}"]
+        details += [f"key={short_repr(key)}", f"window {resolution.show_window(drop.window)}"]
     if drop.timestamp is not None:
-        details.append(f"at {show_instant(drop.timestamp)}")
+        details.append(f"at {resolution.show_instant(drop.timestamp)}")
     return safe_text(", ".join(details))[:LONGEST_EXAMPLE]
 
 

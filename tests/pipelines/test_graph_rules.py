@@ -9,8 +9,12 @@ import beamlike.beam as beam
 from beamlike import IntervalWindow
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.in_process import run_pipeline
-from beamlike.model.bundle import Windowed
+from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import Do, Edge, Node, ParDoNode, ReadNode, in_order
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.resolution import Resolution
+from beamlike.model.windows import GLOBAL_WINDOWS
+from beamlike.runtime.graph.nodes import worker_of
 from beamlike.testing import TestStream
 from tests.support.pipelines.results_of_runs import values
 
@@ -393,6 +397,24 @@ def test_a_window_function_that_fails_names_the_transform_and_the_element():
 class Same(Do):
     def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         return [("", element)]
+
+
+class Raising(Do):
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise ValueError("not today")
+
+
+@pytest.mark.parametrize("resolution", Resolution)
+def test_an_error_shows_the_instant_of_its_element_whatever_the_graph_counts(
+    resolution: Resolution,
+) -> None:
+    start = ReadNode("start", (), (), bounded=True, resolution=resolution)
+    node = ParDoNode("node", (Edge(start),), Raising(), resolution=resolution)
+    window = GLOBAL_WINDOWS[resolution]
+    tea = Windowed("tea", resolution.from_ms(5_000), (window,), NO_FIRING)
+
+    with pytest.raises(TransformError, match=r"not today for 'tea' at 00:00:05\n"):
+        [*worker_of(node).take([Bundle.of([tea])])]
 
 
 def test_a_pipeline_may_be_longer_than_the_stack_is_deep():

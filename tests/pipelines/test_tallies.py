@@ -8,6 +8,7 @@ import beamlike as bl
 from beamlike.errors import StateError
 from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.model.combine import Sum
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.accumulator_columns import PlainColumn
 from beamlike.runtime.clock import Jump, ShardStatus
@@ -33,7 +34,7 @@ def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
     dropped = Drop(element, FIRST, DropReason.EXPIRED, missed_by=1)
     drops = [("bob", dropped), ("eva", Drop(element, FIRST, DropReason.CLOSED))]
 
-    tally = Tally.of(4, drops, [LATE], ShardStatus(7, 120_000, 2, 180_000, None))
+    tally = Tally.of(MILLISECONDS, 4, drops, [LATE], ShardStatus(7, 120_000, 2, 180_000, None))
 
     assert counted(tally) == {
         "panes_late": 1,
@@ -49,6 +50,15 @@ def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
         "watermark_held": None,
     }
     assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05"
+
+
+def test_a_drop_of_a_graph_that_counts_microseconds_is_shown_as_any_other() -> None:
+    minute = bl.IntervalWindow(0, 60_000_000)
+    drop = Drop(Element("milk", 5_000_250, minute), minute, DropReason.EXPIRED, missed_by=1)
+
+    tally = Tally.of(MICROSECONDS, 1, [("bob", drop)])
+
+    assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05.000250"
 
 
 def test_rows_are_counted_where_they_came_out() -> None:
@@ -89,9 +99,9 @@ def test_rows_are_counted_where_they_came_out() -> None:
 
 def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
     jump = Jump(60_000, 120_000, "a row")
-    one = Tally.of(4, [], [], ShardStatus(7, 120_000, 2, 180_000, None), jump)
-    other = Tally.of(1, [], [], ShardStatus(1, MIN_TIMESTAMP, 0, 150_000, 9))
-    source = Tally.of(2, [(None, Drop(None, None, RowProblem.NULL_TIMESTAMP))])
+    one = Tally.of(MILLISECONDS, 4, [], [], ShardStatus(7, 120_000, 2, 180_000, None), jump)
+    other = Tally.of(MILLISECONDS, 1, [], [], ShardStatus(1, MIN_TIMESTAMP, 0, 150_000, 9))
+    source = Tally.of(MILLISECONDS, 2, [(None, Drop(None, None, RowProblem.NULL_TIMESTAMP))])
 
     assert counted(one.with_other(other)) == {
         "elements": 5,

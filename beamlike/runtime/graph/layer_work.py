@@ -157,7 +157,8 @@ class Layer(Work):
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
             panes = [pane for bundle in stepped.out.values() for pane in bundle.panes]
-            report.count(number, Tally.of(stage.count(tables), drops, panes, status, jump))
+            resolution, elements = self.layers.resolution, stage.count(tables)
+            report.count(number, Tally.of(resolution, elements, drops, panes, status, jump))
             _log(stage.plan.name, stepped)
             report.lost += (NodeDrop(number, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():

@@ -22,7 +22,6 @@ from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.copies import own_copies
 from beamlike.model.graph import Do, Node, RaisedFor
-from beamlike.model.time import show_instant
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of, safe_repr
@@ -52,7 +51,8 @@ class Worker(ABC):
     """Whether it records what happens inside of it."""
 
     def __init__(self, node: Node) -> None:
-        self.label, self.watermark = node.label, node.resolution.earliest
+        self.label, self.resolution = node.label, node.resolution
+        self.watermark = self.resolution.earliest
         self._drops: list[tuple[Any, Drop]] = []
 
     @property
@@ -185,7 +185,8 @@ class FunctionWorker(Worker):
             except RaisedFor as failure:
                 element, cause = failure.element, failure.__cause__
                 assert isinstance(cause, USER_RAISED), "it says what was raised"
-                place = f"{safe_repr(element.value)} at {show_instant(element.timestamp)}"
+                instant = self.resolution.show_instant(element.timestamp)
+                place = f"{safe_repr(element.value)} at {instant}"
                 raise _raised(self.label, cause, place) from cause
         with self._errors_say("finish_bundle"):
             for tag, output in self._do.finish_bundle():

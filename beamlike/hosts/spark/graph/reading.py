@@ -17,7 +17,6 @@ from beamlike.machine.input_clocks import InputUpdate, SourceClock, SourceProgre
 from beamlike.model.coders import Coder
 from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
-from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
 from beamlike.runtime.clock import Delivered, delivered_by
 from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
@@ -94,7 +93,9 @@ class Reader:
         bundle = ColumnBundle(values, times, GLOBAL_WINDOWS[unit])
         self.layers.put(mail, self.node, MAIN, bundle)
         mail.report.lost += (NodeDrop(self.node, None, drop) for drop in lost)
-        mail.report.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
+        dropped = [(None, drop) for drop in lost]
+        tally = Tally.of(self.layers.resolution, batch.num_rows, dropped)
+        mail.report.count(self.node, tally)
 
     def _elements(self, rows: "RowColumns") -> tuple[Column | list[Any], dict[int, Drop]]:
         """The elements of rows; and the drops of rows that cannot be decoded, by their places."""
@@ -130,7 +131,8 @@ class Reader:
     def _delivered(self, rows: "RowColumns", times: Any) -> Delivered:
         """The event times that rows deliver."""
         last = int(np.argmax(times))
-        row_text = f"{short_repr(rows.named(last))} at {show_instant(int(times[last]))}"
+        instant = self.layers.resolution.show_instant(int(times[last]))
+        row_text = f"{short_repr(rows.named(last))} at {instant}"
         instants = pa.chunked_array([pa.array(times, pa.int64())])
         return delivered_by(self.node, instants, self._clock().delay, row_text)
 
