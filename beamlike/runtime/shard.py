@@ -5,7 +5,7 @@ State is in a `Store`: on Spark it lies over Spark's state, in a test over a dic
 The order within a step: if Spark carries the watermark, it moves to where earlier micro-batches
 have brought it; the clock moves; the elements arrive; the watermark moves to where the updates of
 this micro-batch bring it. So elements are judged by the micro-batches before their own and by
-nothing else, whoever carries the watermark, and wherever Spark adds a micro-batch without data.
+nothing else, whatever carries the watermark, and wherever Spark adds a micro-batch without data.
 And panes of an earlier grouping arrive before the watermark that let them out: they are not late.
 """
 

@@ -42,7 +42,7 @@ class Setting:
         pyspark: What pip is asked for.
         does: What runs there, in this order.
         extras: What else pip is asked for.
-        at_bounds: Whether all that `setup.cfg` needs has its lowest version: a bound that nobody
+        at_bounds: Whether all that `setup.cfg` needs has its lowest version: a bound that no test
             tries is a guess.
     """
 

@@ -10,7 +10,7 @@ import attrs
 
 @attrs.frozen
 class Latest:
-    """A page with a table, whose rows are replaced one by one. What somebody has written behind the
+    """A page with a table, whose rows are replaced one by one. What is written by hand behind the
     table stays.
 
     Attributes:

@@ -1,6 +1,6 @@
 """A layer: the stateful operator that holds all nodes with state of one depth."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, Final
@@ -16,7 +16,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.graph import (
     GroupNode,
 )
-from beamlike.runtime.clock import Delivered, ShardInput, jump_of
+from beamlike.runtime.clock import ShardInput, jump_of
 from beamlike.runtime.graph.keyed_tables import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -151,7 +151,7 @@ class Layer(Work):
                 stepped = stage.step(stores(number), ShardInput(tables, updates, now))
             jump = None
             if shard == 0:  # the others see the same
-                delivered = _delivered(placed.inputs.places, received.delivered)
+                delivered = placed.inputs.delivered(received.delivered)
                 jump = jump_of(stage.plan, placed.inputs.clocks, delivered, stepped.status)
             if jump is not None:
                 log_jump(stage.plan.name, jump)
@@ -186,10 +186,3 @@ def _log(name: str, stepped: StageStepped) -> None:
         log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
     if logs_drops():
         log_effects(name, [*stepped.drops, *(stepped.panes if logs_all() else ())])
-
-
-def _delivered(places: Mapping[int, int], delivered: Iterable[Delivered]) -> Iterator[Delivered]:
-    """The rows that the inputs of a node delivered, by the places of these."""
-    for rows in delivered:
-        if rows.source in places:
-            yield attrs.evolve(rows, source=places[rows.source])

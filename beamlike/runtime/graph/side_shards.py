@@ -43,7 +43,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
-from beamlike.runtime.clock import ShardInput, ShardStatus
+from beamlike.runtime.clock import Delivered, ShardInput, ShardStatus
 from beamlike.runtime.graph.side_contents import SideContents, Space
 from beamlike.runtime.graph.side_inputs import (
     SideBatch,
@@ -179,6 +179,12 @@ class InputClocks:
                     yield SourceProgress(place, update.watermark)
                 else:
                     yield attrs.evolve(update, input=place)
+
+    def delivered(self, delivered: Iterable[Delivered]) -> Iterator[Delivered]:
+        """Those of the deliveries of rows that come from these inputs."""
+        for rows in delivered:
+            if rows.source in self.places:
+                yield attrs.evolve(rows, source=self.places[rows.source])
 
 
 def side_clocks(
