@@ -115,7 +115,7 @@ class ColumnarGrouping(ColumnRules):
 def _settled(state: State, table: Table) -> State:
     """The state after a step: each key's output watermark, held back by its windows."""
     held = np.full(len(state.output_watermark), state.watermark, np.int64)
-    holds = table.hold != NOTHING
+    holds = (table.hold != NOTHING) & (table.hold < state.watermark)  # mostly few
     np.minimum.at(held, table.key[holds], table.hold[holds])
     output = np.maximum(state.output_watermark, held)
     return State(state.watermark, state.clock, output, table)

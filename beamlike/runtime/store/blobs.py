@@ -24,9 +24,11 @@ import pyarrow.types as pt
 from beamlike.errors import StateError, UnsupportedError, WorkerMemoryError
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.narrow import Notes, narrowed, widened
 from beamlike.safe_text import short_repr
 
 _HEADER = b"beamlike"
+_NARROW = "narrow"
 # Threads of its own would take the cores that Spark gave to other tasks.
 _SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
@@ -34,9 +36,14 @@ _SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False) -> bytes:
     """A table and its header as one Arrow IPC stream.
 
-    With ``small`` it is compressed, which is worth its time for what goes to disk. Spark itself
-    compresses what it shuffles.
+    With ``small`` its numbers are narrow and it is compressed, which is worth its time for what
+    goes to disk. Spark itself compresses what it shuffles.
     """
+    notes: Notes = {}
+    if small:
+        table, notes = narrowed(table)
+    if notes:
+        header = {**header, _NARROW: notes}
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     if small:
         return bytes(_written(table, pa.BufferOutputStream(), _SMALL).getvalue().to_pybytes())
@@ -88,7 +95,10 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
         raise damaged(blob, f"{type(error).__name__}: {error}") from error
     if not isinstance(header, dict):
         raise damaged(blob, "its header is not an object")
-    return table, header
+    try:
+        return widened(table, header.pop(_NARROW, {})), header
+    except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise damaged(blob, f"{type(error).__name__}: {error}") from error
 
 
 def digest_of(*blobs: bytes) -> str:

@@ -18,6 +18,7 @@ from beamlike.machine.columnar.columns import NO_PANE, TIMINGS, State, Table, Un
 from beamlike.machine.columnar.folds.base import (
     Values,
     array_of,
+    filled,
     list_array,
     number_values,
     numbers_of,
@@ -351,7 +352,10 @@ def _earliest(times: Lists) -> Ints:
 
 def integers(column: pa.ChunkedArray | pa.Array) -> Ints:
     """Whole numbers, with `NOTHING` in place of nulls."""
-    return _array(pc.fill_null(column, NOTHING) if column.null_count else column)
+    if not column.null_count:
+        return _array(column)
+    array = column if isinstance(column, pa.Array) else one_chunk(column)
+    return filled(numbers_of(array), present_in(array), NOTHING)
 
 
 def _array(column: pa.ChunkedArray | pa.Array) -> Array:
@@ -362,7 +366,7 @@ def _array(column: pa.ChunkedArray | pa.Array) -> Array:
 
 
 def _nullable(values: Ints) -> pa.Array:
-    return pa.array(values, mask=values == NOTHING)
+    return array_of(values, values != NOTHING, pa.int64())
 
 
 def _lengths(lists: pa.ListArray) -> Ints:
@@ -404,4 +408,7 @@ def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
 
 def timing_names(timing: Ints) -> pa.Array:
     """Timings as texts, as they are saved and shown; null for a window without a pane."""
-    return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))
+    if len(timing) and (timing == timing[0]).all():  # as they often are
+        name = None if timing[0] == NO_PANE else TIMINGS[timing[0]]
+        return pa.repeat(pa.scalar(name, pa.string()), len(timing))
+    return _TIMINGS.take(array_of(timing, timing != NO_PANE, pa.int64()))

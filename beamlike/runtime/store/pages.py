@@ -7,7 +7,7 @@ the log is empty again: over many steps that costs about as much as the log itse
 change in every step, each step writes pages only. A log that has many blobs ends too, however short
 it is.
 
-The rows of a step are written by bucket, key and window, not in order of arrival. So a step that is
+The rows of a step are written by bucket, window and key, not in order of arrival. So a step that is
 repeated with its rows in another order (from another number of tasks, say) writes the same bytes,
 except for values that depend on the order, such as lists and sums of floats. That matters where
 Spark gives the files of both attempts the same names: a snapshot of the lost attempt may then lie
@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.machine.columnar.arrays import Bools, Ints, order_of, starts_of_runs
 from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, pieces, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
@@ -273,17 +273,34 @@ _KEY: Final = "key_"
 
 
 def in_order(rows: pa.Table) -> pa.Table:
-    """The rows sorted by bucket, key and window. No two rows have the same of these."""
+    """The rows sorted by bucket, window and key. No two rows have the same of these."""
     if rows.num_rows < 2 or rows.nbytes > MOST_SORTED_BYTES:
         return rows
-    columns = [rows.column(name) for name in _PLACE if name in rows.column_names]
-    keys = (name for name in rows.column_names if name.startswith(_KEY))
-    columns += [part for name in keys for part in _sortable(rows.column(name))]
-    if not columns:
+    names = [name for name in _PLACE if name in rows.column_names]
+    names += [name for name in rows.column_names if name.startswith(_KEY)]
+    if not names:
         return rows
-    names = [str(number) for number in range(len(columns))]
-    by = [(name, "ascending") for name in names]
-    return rows.take(pc.sort_indices(pa.table(columns, names), sort_keys=by))
+    if not set(_PLACE[:2]) <= set(names):
+        return rows.take(_order(rows, names))
+    # Few windows of a bucket end at the same time, unless they are fixed: only those are compared
+    # by their keys, which takes most of the time.
+    bucket, end = (rows.column(name).to_numpy() for name in _PLACE[:2])
+    order = order_of(bucket, end)
+    new = starts_of_runs(bucket[order], end[order])
+    alike = np.flatnonzero(~(new & np.append(new[1:], True)))
+    if len(alike):
+        of_alike = order[alike]
+        order[alike] = of_alike[_order(rows.select(names).take(pa.array(of_alike)), names)]
+
+    return rows.take(pa.array(order))
+
+
+def _order(rows: pa.Table, names: Sequence[str]) -> pa.Array:
+    """The order of rows by these columns."""
+    columns = [part for name in names for part in _sortable(rows.column(name))]
+    numbers = [str(number) for number in range(len(columns))]
+    by = [(number, "ascending") for number in numbers]
+    return pc.sort_indices(pa.table(columns, numbers), sort_keys=by)
 
 
 def _sortable(column: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
