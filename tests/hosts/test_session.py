@@ -157,6 +157,23 @@ def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_
     )
 
 
+@pytest.mark.parametrize("short_lived", [False, True])
+def test_the_garbage_collector_of_the_user_goes_before_that_of_beamlike(
+    short_lived: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def collectors(asked: str = "") -> list[str]:
+        options = session.java_options(asked, short_lived).split()
+        return [option for option in options if option.endswith("GC")]
+
+    assert collectors() == ["-XX:+UseSerialGC" if short_lived else "-XX:+UseParallelGC"]
+    assert collectors("-Xms1g -XX:+UseZGC") == ["-XX:+UseZGC"]
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+UseG1GC")
+    assert collectors() == []
+
+
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_options_of_java_are_taken_beside_those_of_spark_and_of_beamlike() -> None:
