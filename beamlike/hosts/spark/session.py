@@ -40,7 +40,7 @@ LONG_LIVED = (
     "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=50000 "
     "-XX:Tier4MinInvocationThreshold=10000 -XX:Tier4CompileThreshold=150000"
 )
-"""Options of Java for all other runs. Batches of some megabytes are garbage in each micro-batch, and
+"""Options of Java for all other runs. Batches of megabytes are garbage in each micro-batch, and
 Java's default collector keeps each in regions of its own. Its second compiler would take a third of
 the processor for minutes, for methods that plan micro-batches: it waits for ten times as many
 calls, which methods that run for each row soon have."""
