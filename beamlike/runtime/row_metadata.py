@@ -42,7 +42,9 @@ MARKS: Final = "__beamlike"
 EVENT_TIME: Final = "__beamlike_event_time"
 TICKS: Final = "__beamlike_ticks"
 MOVES: Final = "__beamlike_moves"
-OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES)
+MOVED: Final = "__beamlike_moved"
+PROBLEM: Final = "__beamlike_problem"
+OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES, MOVED, PROBLEM)
 """Columns that rows of a source have until they reach the first grouping."""
 
 DROPPED_ROW: Final = "dropped"
