@@ -84,6 +84,7 @@ from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.store.blobs import damaged, stream_of, table_in
+from beamlike.runtime.store.narrow import narrowed
 from beamlike.runtime.store.state import Key, key_tuples
 
 
@@ -170,7 +171,9 @@ def sealed(
 ) -> bytes:
     """A batch as bytes; see `Envelope`."""
     head = _HEAD.pack(_MAGIC, content, number, *order)
-    return head + body if isinstance(body, bytes) else stream_of(body, head)
+    if isinstance(body, bytes):
+        return head + body
+    return stream_of(narrowed(body) if content is Kind.ELEMENTS else body, head)
 
 
 # -- columns of each kind --------------------------------------------------------------------

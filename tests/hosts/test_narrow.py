@@ -1,5 +1,6 @@
 """Whole numbers are saved in few bytes, and come back as they were."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import NOTHING
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.envelope import Envelope, Kind, sealed
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.narrow import FEW_ROWS, narrowed, widened
 
@@ -51,15 +53,15 @@ def test_instants_take_what_their_distance_takes() -> None:
     start = 1_700_000_000_000 + np.arange(FEW_ROWS) * 100
     columns = {"start": start, "end": start + 60_000, "element_hold": start + 59_999}
 
-    table, notes = narrowed(pa.table(columns))
+    table = narrowed(pa.table(columns))
 
-    assert notes == {
+    assert json.loads(table.schema.metadata[b"narrow"]) == {
         "start": ["int64", 1_700_000_000_000, None],
         "end": ["int64", 60_000, "start"],
         "element_hold": ["int64", -1, "end"],
     }
     assert table.schema.types == [pa.uint16(), pa.uint8(), pa.uint8()]
-    assert widened(table, notes).equals(pa.table(columns))
+    assert widened(table).equals(pa.table(columns))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_instants_take_what_their_distance_takes() -> None:
     ],
 )
 def test_a_column_has_the_narrowest_type_that_holds_its_numbers(most: int, dtype: Any) -> None:
-    table, _ = narrowed(pa.table({"n": [7, 7 + most] * (FEW_ROWS // 2)}))
+    table = narrowed(pa.table({"n": [7, 7 + most] * (FEW_ROWS // 2)}))
 
     assert table.schema.field("n").type == dtype
 
@@ -82,23 +84,33 @@ def test_a_column_has_the_narrowest_type_that_holds_its_numbers(most: int, dtype
 def test_a_small_table_is_saved_as_it_is() -> None:
     table = pa.table({"n": [1] * (FEW_ROWS - 1)})
 
-    assert narrowed(table) == (table, {})
+    assert narrowed(table) is table
+
+
+def test_what_is_sent_to_a_shard_is_narrow_too() -> None:
+    rows = pa.table({"key_key": ["tea"] * FEW_ROWS, "ts": range(FEW_ROWS)})
+
+    sent = sealed(Kind.ELEMENTS, rows)
+
+    assert len(sent) < len(sealed(Kind.BUNDLE, rows)) - 6 * FEW_ROWS
+    assert Envelope.opened(sent).table.replace_schema_metadata(None).equals(rows)
 
 
 @pytest.mark.parametrize(
     "notes",
     [
-        {"other": ["int64", 0, None]},
-        {"n": ["int64", 0]},
-        {"n": ["number", 0, None]},
-        {"n": ["int64", "0", None]},
-        {"n": ["int64", 0, "other"]},
-        {"n": 5},
-        [7],
+        '{"other": ["int64", 0, null]}',
+        '{"n": ["int64", 0]}',
+        '{"n": ["number", 0, null]}',
+        '{"n": ["int64", "x", null]}',
+        '{"n": ["int64", 0, "other"]}',
+        '{"n": 5}',
+        "[7]",
+        "{",
     ],
 )
-def test_a_note_that_was_not_written_here_is_damage(notes: Any) -> None:
-    blob = pack_blob(pa.table({"n": [1, 2]}), {"narrow": notes})
+def test_a_note_that_was_not_written_here_is_damage(notes: str) -> None:
+    table = pa.table({"n": [1, 2]}).replace_schema_metadata({b"narrow": notes})
 
     with pytest.raises(StateError, match="cannot be read"):
-        unpack_blob(blob)
+        unpack_blob(pack_blob(table, {}))

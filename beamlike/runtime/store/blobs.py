@@ -24,11 +24,10 @@ import pyarrow.types as pt
 from beamlike.errors import StateError, UnsupportedError, WorkerMemoryError
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.narrow import Notes, narrowed, widened
+from beamlike.runtime.store.narrow import narrowed, widened
 from beamlike.safe_text import short_repr
 
 _HEADER = b"beamlike"
-_NARROW = "narrow"
 # Threads of its own would take the cores that Spark gave to other tasks.
 _SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
@@ -39,12 +38,9 @@ def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False
     With ``small`` its numbers are narrow and it is compressed, which is worth its time for what
     goes to disk. Spark itself compresses what it shuffles.
     """
-    notes: Notes = {}
-    if small:
-        table, notes = narrowed(table)
-    if notes:
-        header = {**header, _NARROW: notes}
-    table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
+    table = narrowed(table) if small else table
+    notes = table.schema.metadata or {}
+    table = table.replace_schema_metadata({**notes, _HEADER: json.dumps(header).encode()})
     if small:
         return bytes(_written(table, pa.BufferOutputStream(), _SMALL).getvalue().to_pybytes())
     return stream_of(table)
@@ -77,8 +73,15 @@ def table_in(stream: bytes | pa.Buffer) -> pa.Table:
     try:
         table = pa.ipc.open_stream(pa.py_buffer(stream)).read_all()
         table.validate()
-        return table
-    except (pa.ArrowException, ValueError, OSError, RecursionError) as error:
+        return widened(table)
+    except (
+        pa.ArrowException,
+        LookupError,
+        TypeError,
+        ValueError,
+        OSError,
+        RecursionError,
+    ) as error:
         raise damaged(stream, f"{type(error).__name__}: {error}") from error
 
 
@@ -95,10 +98,7 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
         raise damaged(blob, f"{type(error).__name__}: {error}") from error
     if not isinstance(header, dict):
         raise damaged(blob, "its header is not an object")
-    try:
-        return widened(table, header.pop(_NARROW, {})), header
-    except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise damaged(blob, f"{type(error).__name__}: {error}") from error
+    return table, header
 
 
 def digest_of(*blobs: bytes) -> str:

@@ -1,12 +1,12 @@
-"""Whole numbers of saved rows, in no more bytes than they need.
+"""Whole numbers of rows that are saved or sent, in no more bytes than they need.
 
 The instants of a page lie close together, and most counts are small, but each number of a table has
-eight bytes. That lz4 finds few of the bytes that say nothing costs a step more time than leaving
-them out here, and Spark then writes half as much.
+eight bytes. To leave out those that say nothing takes less time than to have them compressed,
+copied and written.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+import json
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,21 +28,20 @@ BESIDE: Final = {"end": "start", "element_hold": "end"}
 _WIDE: Final = (pa.int32(), pa.int64())
 _NARROW: Final = (pa.uint8(), pa.uint16(), pa.uint32())
 
-Notes = dict[str, list[Any]]
-"""For each column with narrow numbers: its type, what is to be added to each number, and the column
-whose number is to be added, or None."""
+_NOTES: Final = b"narrow"
+"""In the metadata of a table: for each column with narrow numbers its type, what is to be added to
+each number, and the column whose number is to be added, or null."""
 
 
-def narrowed(table: pa.Table) -> tuple[pa.Table, Notes]:
+def narrowed(table: pa.Table) -> pa.Table:
     """A table with columns of narrow numbers in place of whole numbers, where that takes less.
 
     Args:
-        table: Rows, each column in one piece.
+        table: Rows, each column in one piece, without metadata that counts.
     """
-    notes: Notes = {}
     if table.num_rows < FEW_ROWS:
-        return table, notes
-    columns = []
+        return table
+    columns, notes = [], {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type in _WIDE and column.null_count < len(column):
             beside = BESIDE.get(name)
@@ -53,19 +52,28 @@ def narrowed(table: pa.Table) -> tuple[pa.Table, Notes]:
                 notes[name] = [str(column.type), least, beside]
                 column = narrow
         columns.append(column)
-    return pa.table(columns, table.column_names), notes
-
-
-def widened(table: pa.Table, notes: Mapping[str, Any]) -> pa.Table:
-    """The table that `narrowed` was given, but for its metadata."""
     if not notes:
         return table
+    return pa.table(columns, table.column_names, metadata={_NOTES: json.dumps(notes).encode()})
+
+
+def widened(table: pa.Table) -> pa.Table:
+    """The table that `narrowed` was given.
+
+    Raises:
+        ArrowException, LookupError, TypeError or ValueError: Its metadata are not those of
+            `narrowed`.
+    """
+    metadata = dict(table.schema.metadata or {})
+    notes = metadata.pop(_NOTES, None)
+    if notes is None:
+        return table
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    for name, (dtype, least, beside) in notes.items():
-        numbers = pc.add(columns[name].cast(pa.int64()), least)
+    for name, [dtype, least, beside] in dict(json.loads(notes)).items():
+        numbers = pc.add(columns[name].cast(pa.int64()), int(least))
         numbers = numbers if beside is None else pc.add(numbers, columns[beside])
         columns[name] = numbers.cast(dtype)
-    return pa.table(columns)
+    return pa.table(columns, metadata=metadata)
 
 
 def _narrow(column: pa.ChunkedArray, beside: pa.ChunkedArray | None) -> tuple[pa.Array | None, int]:
