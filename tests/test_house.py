@@ -28,17 +28,17 @@ ROOMS = {
     "beamlike/hosts": 1_200,
     "beamlike/hosts/landing": 2_300,
     "beamlike/hosts/local": 1_300,
-    "beamlike/hosts/spark": 4_600,
+    "beamlike/hosts/spark": 4_700,
     "beamlike/inspect": 3_900,
     "beamlike/machine": 9_600,
     "beamlike/model": 9_800,
     "beamlike/palette": 200,
     "beamlike/playground": 900,
     "beamlike/runners": 3_900,
-    "beamlike/runtime": 15_200,
+    "beamlike/runtime": 15_300,
     "beamlike/viz": 5_100,
     "testing": 10_200,
-    "tests": 135_200,
+    "tests": 135_400,
 }
 
 WORDS = [

@@ -43,12 +43,13 @@ from beamlike.model.triggers import AfterWatermark, Trigger
 Words = Mapping[str, str]
 
 _LINE: Final = re.compile(r"(<lambda at [^:>]*):\d+>")
-LAYOUTS: Final = (4, 5, 6)
+LAYOUTS: Final = (4, 5, 6, 7)
 """The versions of the layout of saved state that are read; the last one is written. Versions:
 
 4. Panes that are not withdrawn are saved with all that they were emitted with.
 5. What they have in common with their window is null.
 6. The sum of a window without a value is null, and not 0.
+7. Whole numbers of pages have no more bytes than they need, see `beamlike.runtime.store.narrow`.
 """
 
 RESOLUTION: Final = "resolution"

@@ -196,9 +196,9 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
     words = {"layout version": str(version), "window": "what that version said"}
 
     assert refusal(StateError, lambda: continues(words, plan().identity)) == (
-        f"the checkpoint has state of layout version {version}, and this beamlike reads 4, 5 and "
-        "6; bring its windows to their end with beamlike.drain of the version that wrote it, and "
-        "start this one with a new checkpointLocation"
+        f"the checkpoint has state of layout version {version}, and this beamlike reads 4, 5, 6 "
+        "and 7; bring its windows to their end with beamlike.drain of the version that wrote it, "
+        "and start this one with a new checkpointLocation"
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from tests.state_versions.works import Inbox, Work, event
+from tests.state_versions.works import USERS, Inbox, Work, event
 
 OPEN = {
     "columnar": [
@@ -20,6 +20,7 @@ OPEN = {
         "visits: bob 00:00-01:00 0 new, None",
         "visits: cy 00:00-01:00 0 new, None",
     ],
+    "narrow": sorted(f"beamlike: {user} 00:01-00:11 1 new, None" for user in USERS),
     "per_key": [
         "beamlike: ann 00:01-00:02 0 new, ('ON_TIME', 0)",
         "beamlike: ann 00:04-00:05 0 new, ('ON_TIME', 0)",
@@ -60,6 +61,11 @@ CAME = {
         "cy end [1] | 00:00-01:00 UNKNOWN 0 last",
         "cy quiet [7, 1, 2] | 00:00-01:00 UNKNOWN 0 last",
         "cy till 1 [7, 2] | 00:00-01:00 UNKNOWN 0 last",
+    ],
+    "narrow": [
+        *(f"{user} 1 {v} | 00:01-00:11 ON_TIME 0 last" for v, user in enumerate(USERS)),
+        "ann 1 4 | 00:06-00:16 ON_TIME 0 last",
+        "cy 1 2 | 00:35-00:45 ON_TIME 0 last",
     ],
     "per_key": [
         "ann 1 0 | 00:06-00:07 LATE 0",

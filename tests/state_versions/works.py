@@ -94,6 +94,20 @@ def _columnar(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
     return _started(panes, checkpoint, keep)
 
 
+def _narrow(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Sessions of so many users in one shard that their numbers are saved in few bytes."""
+    panes = bl.windowed(
+        rows,
+        key="user",
+        timestamp="at",
+        watermark="10 minutes",
+        window=bl.Sessions("10 minutes"),
+        aggregate={"n": bl.count(), "total": bl.sum("v")},
+        shards=1,
+    )
+    return _started(panes, checkpoint, keep)
+
+
 def _per_key(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
     """Sessions whose gap a function knows, and a combine function with pickled accumulators."""
 
@@ -278,12 +292,17 @@ EARLY: Final = (
     [event("ann", "00:33:00", 9)],
 )
 
+USERS: Final = [f"user {number}" for number in range(300)]
+MANY = [[event(user, "00:01:00", number) for number, user in enumerate(USERS)]]
+"""A row of each of these users."""
+
 WORKS: Final[Mapping[str, Work]] = {
     work.name: work
     for work in (
         Work("columnar", _columnar, EARLY),
         Work("deduplicate", _deduplicate, EARLY),
         Work("functions", _functions, EARLY),
+        Work("narrow", _narrow, MANY),
         Work("per_key", _per_key, EARLY),
         Work("pipeline", _pipeline, EARLY, "query"),
         Work("pipeline_functions", _pipeline_functions, EARLY, "query"),

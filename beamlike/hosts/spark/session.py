@@ -222,7 +222,8 @@ def local_session(
     its own.
 
     What it sets for speed is fit for this machine: see ``How fast`` in ``docs/pages/operating.md``
-    before it goes into the session of a cluster.
+    before it goes into the session of a cluster. Java has its parallel garbage collector, unless
+    ``conf`` or the environment choose another.
 
     Args:
         app_name: The name of the application.

@@ -22,7 +22,7 @@ from beamlike.machine.columnar.folds.base import (
 FEW_ROWS: Final = 256
 """In a table with fewer rows the note of a column may be longer than what it saves."""
 
-BESIDE: Final = {"end": "start", "element_hold": "end"}
+BASES: Final = {"end": "start", "element_hold": "end"}
 """Columns that differ little from another one, which comes before them: see `StateLayout`."""
 
 _WIDE: Final = (pa.int32(), pa.int64())
@@ -44,12 +44,12 @@ def narrowed(table: pa.Table) -> pa.Table:
     columns, notes = [], {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type in _WIDE and column.null_count < len(column):
-            beside = BESIDE.get(name)
-            if beside not in table.column_names or table.column(beside).null_count:
-                beside = None
-            narrow, least = _narrow(column, None if beside is None else table.column(beside))
+            base = BASES.get(name)
+            if base not in table.column_names or table.column(base).null_count:
+                base = None
+            narrow, least = _narrow(column, None if base is None else table.column(base))
             if narrow is not None:
-                notes[name] = [str(column.type), least, beside]
+                notes[name] = [str(column.type), least, base]
                 column = narrow
         columns.append(column)
     if not notes:
@@ -69,20 +69,20 @@ def widened(table: pa.Table) -> pa.Table:
     if notes is None:
         return table
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    for name, [dtype, least, beside] in dict(json.loads(notes)).items():
+    for name, [dtype, least, base] in dict(json.loads(notes)).items():
         numbers = pc.add(columns[name].cast(pa.int64()), int(least))
-        numbers = numbers if beside is None else pc.add(numbers, columns[beside])
+        numbers = numbers if base is None else pc.add(numbers, columns[base])
         columns[name] = numbers.cast(dtype)
     return pa.table(columns, metadata=metadata)
 
 
-def _narrow(column: pa.ChunkedArray, beside: pa.ChunkedArray | None) -> tuple[pa.Array | None, int]:
+def _narrow(column: pa.ChunkedArray, base: pa.ChunkedArray | None) -> tuple[pa.Array | None, int]:
     """The numbers less the least of them, if these are narrow, else None; and the least."""
     array = one_chunk(column)
     numbers, present = numbers_of(array), present_in(array)
-    if beside is not None:
+    if base is not None:
         # What does not fit in 64 bits comes back as it was, when this is added again.
-        numbers = numbers - numbers_of(one_chunk(beside))
+        numbers = numbers - numbers_of(one_chunk(base))
     if present is not None:
         # What lies below a null is saved as well.
         numbers = filled(numbers, present, numbers[present.argmax()])
