@@ -41,20 +41,18 @@ def narrowed(table: pa.Table) -> pa.Table:
     """
     if table.num_rows < FEW_ROWS:
         return table
-    columns, notes = [], {}
+    columns, notes = {}, {}
     for name, column in zip(table.column_names, table.columns, strict=True):
+        columns[name] = column
         if column.type in _WIDE and column.null_count < len(column):
             base = BASES.get(name)
-            if base not in table.column_names or table.column(base).null_count:
+            if base not in columns or table.column(base).null_count:
                 base = None
             narrow, least = _narrow(column, None if base is None else table.column(base))
             if narrow is not None:
                 notes[name] = [str(column.type), least, base]
-                column = narrow
-        columns.append(column)
-    if not notes:
-        return table
-    return pa.table(columns, table.column_names, metadata={_NOTES: json.dumps(notes).encode()})
+                columns[name] = narrow
+    return pa.table(columns, metadata={_NOTES: json.dumps(notes).encode()}) if notes else table
 
 
 def widened(table: pa.Table) -> pa.Table:
