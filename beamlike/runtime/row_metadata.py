@@ -42,9 +42,7 @@ MARKS: Final = "__beamlike"
 EVENT_TIME: Final = "__beamlike_event_time"
 TICKS: Final = "__beamlike_ticks"
 MOVES: Final = "__beamlike_moves"
-MOVED: Final = "__beamlike_moved"
-PROBLEM: Final = "__beamlike_problem"
-OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES, MOVED, PROBLEM)
+OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES)
 """Columns that rows of a source have until they reach the first grouping."""
 
 DROPPED_ROW: Final = "dropped"

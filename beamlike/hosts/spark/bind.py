@@ -17,7 +17,6 @@ from beamlike.hosts.spark.sql_columns import (
     as_json,
     column,
     columns_of,
-    has_times,
     mark,
     readable,
     type_of,
@@ -29,9 +28,7 @@ from beamlike.runtime.row_metadata import (
     EVENT_TIME,
     LEFT_OUT,
     MARKS,
-    MOVED,
     MOVES,
-    PROBLEM,
     TICKS,
     time_types,
 )
@@ -111,29 +108,26 @@ def source_rows(
         limit = batch_timestamp() if now is None else now
         if wall_clock:
             limit = limit + F.expr(f"interval {FURTHEST_ZONE_HOURS} hours")
-        timed, moved = timed.withColumn(MOVED, F.least(instant, limit)), column(MOVED)
+        moved = F.least(instant, limit)
         far = is_far_ahead(F.unix_micros(instant), F.unix_micros(moved), max_ahead * 1_000)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
-    # What the hidden column is made of are columns of their own below the watermark: Spark does not
-    # merge computations across one, and would make the hidden column for each row just to take it
-    # apart again.
+    # The time as a number is a column of its own below the watermark: Spark does not merge
+    # computations across one, and would make the hidden column there just to take it apart again.
     timed = timed.withColumns({TICKS: in_ticks(instant), EVENT_TIME: moving})
+    if delay is not None:
+        timed = timed.withWatermark(EVENT_TIME, f"{delay} milliseconds")
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
     problem = problem.when(column(TICKS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
     if max_ahead is not None:
         problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
-    timed = timed.withColumn(PROBLEM, problem)
-    if delay is not None:
-        timed = timed.withWatermark(EVENT_TIME, f"{delay} milliseconds")
-    known = {"ts": column(TICKS), "problem": column(PROBLEM)}
+    known = {"ts": column(TICKS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if moves is not None:
         known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(MOVES).isNull(), known["part"])
-    marked = timed.withColumn(MARKS, _marks(known, wall_clock))
-    return marked.drop(EVENT_TIME, TICKS, MOVES, MOVED, PROBLEM)
+    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(EVENT_TIME, TICKS, MOVES)
 
 
 def batch_timestamp() -> "Column":
@@ -176,34 +170,26 @@ def packer_columns(stage_input: StageInput) -> "DataFrame":
     reason = reason.when(mark("problem").isin(*UNREADABLE_RECORD), mark("problem"))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
-        if has_times(df.schema[name].dataType):
-            reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))
+        reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))
     reason = reason.when(mark("problem").isNotNull(), mark("problem"))
     expressions = [value_expression(df, needed) for needed in inputs.values()]
     for needed, expression in zip(inputs.values(), expressions, strict=True):
-        if needed.cast or has_times(df.schema[needed.source].dataType):
-            unreadable = column(needed.source).isNotNull() & expression.isNull()
-            reason = reason.when(unreadable, F.lit("bad_value"))
+        unreadable = column(needed.source).isNotNull() & expression.isNull()
+        reason = reason.when(unreadable, F.lit("bad_value"))
+    columns = {name: (column(name), df.schema[name].dataType) for name in stage_input.shown}
+    element = as_json(columns)
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{index}") for index, name in enumerate(plan.keys)]
     values = [expression.alias(f"value_{index}") for index, expression in enumerate(expressions)]
     hashed = F.xxhash64(*(_clean_key(df, name) for name in plan.keys)) if plan.keys else F.lit(0)
-    marks = [mark(name).alias(name) for name in stage_input.marks]
-    shown = {name: f"shown_{index}" for index, name in enumerate(stage_input.shown)}
-    rows = df.select(
+    return df.select(
         *keys,
         *values,
         hashed.cast("long").alias("hash"),
         reason.alias("reason"),
-        *marks,
-        *(column(name).alias(alias) for name, alias in shown.items()),
+        F.when(reason.isNotNull(), element).alias("element"),
+        *(mark(name).alias(name) for name in stage_input.marks),
     )
-    element = as_json(
-        {name: (F.col(alias), df.schema[name].dataType) for name, alias in shown.items()}
-    )
-    # In a projection of its own, so that Spark computes the reason once.
-    element = F.when(F.col("reason").isNotNull(), element)
-    return rows.withColumn("element", element).drop(*shown.values())
 
 
 def _clean_key(df: "DataFrame", name: str) -> "Column":

@@ -63,23 +63,23 @@ def readable(value: "Column", dtype: T.DataType) -> "Column":
         return F.when(F.year(value).between(1, 9999), value)
     if isinstance(dtype, T.StructType):
         return _readable_struct(value, dtype)
-    if isinstance(dtype, T.ArrayType) and has_times(dtype):
+    if isinstance(dtype, T.ArrayType) and _has_times(dtype):
         return F.when(~_has_unreadable(value, dtype.elementType), value)
-    if isinstance(dtype, T.MapType) and has_times(dtype):
+    if isinstance(dtype, T.MapType) and _has_times(dtype):
         keys = _has_unreadable(F.map_keys(value), dtype.keyType)
         return F.when(~(keys | _has_unreadable(F.map_values(value), dtype.valueType)), value)
     return value
 
 
-def has_times(dtype: T.DataType) -> bool:
-    """Whether a date or a time may be in values of a type: no other value is unreadable."""
+def _has_times(dtype: T.DataType) -> bool:
+    """Whether a date or a time may be in values of a type. Most arrays need no look inside."""
     times = T.DateType | T.TimestampType | T.TimestampNTZType
     return any(isinstance(inner, times) for inner in types_in(dtype))
 
 
 def _has_unreadable(values: "Column", dtype: T.DataType) -> "Column":
     """Whether an array has a value that cannot be read; null if the array is null."""
-    if not has_times(dtype):
+    if not _has_times(dtype):
         return F.lit(False)
     return F.exists(values, lambda value: value.isNotNull() & readable(value, dtype).isNull())
 
@@ -88,7 +88,7 @@ def _readable_struct(value: "Column", struct: T.StructType) -> "Column":
     """A struct, or null if it has a value that cannot be read."""
     unreadable = F.lit(False)
     for item, dtype in _items_of(value, struct):
-        if has_times(dtype):
+        if _has_times(dtype):
             unreadable |= item.isNotNull() & readable(item, dtype).isNull()
     return F.when(~unreadable, value)
 
