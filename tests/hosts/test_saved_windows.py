@@ -282,12 +282,12 @@ def test_a_trigger_of_a_later_version_is_not_told() -> None:
     [
         (
             {"plan": {"layout version": "99"}},
-            "the state has layout version 99, and this beamlike reads 4, 5 and 6; open it with the "
+            "the state has layout version 99, and this beamlike reads 4, 5, 6 and 7; open it with the "
             "version of beamlike that the query runs with",
         ),
         (
             {"plan": {}},
-            "the state has layout version None, and this beamlike reads 4, 5 and 6; open",
+            "the state has layout version None, and this beamlike reads 4, 5, 6 and 7; open",
         ),
         ({"contents": 7}, "the state of the group 4 cannot be read: TypeError: "),
         ({"output": None, "inputs": 3}, "the state of the group 4 cannot be read: TypeError: "),

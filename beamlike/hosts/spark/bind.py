@@ -176,6 +176,8 @@ def packer_columns(stage_input: StageInput) -> "DataFrame":
     for needed, expression in zip(inputs.values(), expressions, strict=True):
         unreadable = column(needed.source).isNotNull() & expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
+    # Spark computes the reason twice. With a projection of its own for the reason it would infer
+    # constraints of each alias of each column, and not end where many columns are aggregated.
     columns = {name: (column(name), df.schema[name].dataType) for name in stage_input.shown}
     element = as_json(columns)
     # Numbered, because not every name can be the name of a column on the way to Python.
