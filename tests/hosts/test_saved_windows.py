@@ -282,8 +282,8 @@ def test_a_trigger_of_a_later_version_is_not_told() -> None:
     [
         (
             {"plan": {"layout version": "99"}},
-            "the state has layout version 99, and this beamlike reads 4, 5, 6 and 7; open it with the "
-            "version of beamlike that the query runs with",
+            "the state has layout version 99, and this beamlike reads 4, 5, 6 and 7; open it with "
+            "the version of beamlike that the query runs with",
         ),
         (
             {"plan": {}},
