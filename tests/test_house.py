@@ -28,7 +28,7 @@ ROOMS = {
     "beamlike/hosts": 1_200,
     "beamlike/hosts/landing": 2_300,
     "beamlike/hosts/local": 1_300,
-    "beamlike/hosts/spark": 4_700,
+    "beamlike/hosts/spark": 4_600,
     "beamlike/inspect": 3_900,
     "beamlike/machine": 9_600,
     "beamlike/model": 9_800,

@@ -169,7 +169,7 @@ class Envelope:
 def sealed(
     content: Kind, body: pa.Table | bytes, number: int = 0, order: Order = (0, 0, 0)
 ) -> bytes:
-    """A batch as bytes; see `Envelope`."""
+    """A batch as bytes; see `Envelope`. Whole numbers of elements are narrow in it."""
     head = _HEAD.pack(_MAGIC, content, number, *order)
     if isinstance(body, bytes):
         return head + body

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from random import Random
 
 import attrs
+import pyarrow as pa
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -22,6 +23,8 @@ from tests.support.refusals import refusal
 
 pytestmark = pytest.mark.usefixtures("another_worker")
 
+_NUMBERS = ("start", "end", "bucket")
+
 
 def test_a_step_writes_one_blob_and_leaves_the_others(limit: Limit) -> None:
     limit("ALWAYS_REWRITTEN_ROWS", 5)
@@ -33,6 +36,24 @@ def test_a_step_writes_one_blob_and_leaves_the_others(limit: Limit) -> None:
     assert shard.numbers == [0, 1, 2, 5, 6, 7, 8, 9, 10]
     assert attrs.evolve(shard.contents, digests=()) == PageContents((0,), (1,), (), 1, 2, 2, 9)
     assert shard.store.blobs == {**before, 1: shard.store.blobs[1]}
+
+
+@given(dice=st.randoms(use_true_random=False))
+def test_rows_are_saved_in_one_order_whatever_the_order_in_which_they_came(dice: Random) -> None:
+    places = [(bucket, end, key) for bucket in (0, 3) for end in (60, 61) for key in "abc"]
+    rows = [
+        {"key_key": key, "start": start, "end": end, "bucket": bucket}
+        for bucket, end, key in dice.sample(places, dice.randint(0, len(places)))
+        for start in (0, 1)
+    ]
+    table = pa.Table.from_pylist(
+        rows, pa.schema([("key_key", pa.string()), *((name, pa.int64()) for name in _NUMBERS)])
+    )
+
+    came = table.take(pa.array(dice.sample(range(len(rows)), len(rows)), pa.int64()))
+
+    by_all = sorted(rows, key=lambda row: (row["bucket"], row["end"], row["start"], row["key_key"]))
+    assert pages.in_order(came).to_pylist() == by_all
 
 
 def test_a_step_without_changes_writes_nothing() -> None:

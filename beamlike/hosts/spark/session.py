@@ -179,12 +179,7 @@ def _has_log() -> bool:
 
 
 def java_options(asked: str, short_lived: bool) -> str:
-    """The options of Java for a local session: ours, and those of its user.
-
-    Args:
-        asked: The user's.
-        short_lived: Whether it is for a session of a minute.
-    """
+    """The options of Java for a local session: ours, and those that its user asked for."""
     ours = SHORT_LIVED if short_lived else LONG_LIVED
     of_all = (os.environ.get(name, "") for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"))
     if any(map(_COLLECTOR.search, [asked, *of_all])):

@@ -115,7 +115,8 @@ class ColumnarGrouping(ColumnRules):
 def _settled(state: State, table: Table) -> State:
     """The state after a step: each key's output watermark, held back by its windows."""
     held = np.full(len(state.output_watermark), state.watermark, np.int64)
-    holds = (table.hold != NOTHING) & (table.hold < state.watermark)  # mostly few
+    # Where the watermark has not come to a hold, nothing is held back. So mostly few are.
+    holds = (table.hold != NOTHING) & (table.hold < state.watermark)
     np.minimum.at(held, table.key[holds], table.hold[holds])
     output = np.maximum(state.output_watermark, held)
     return State(state.watermark, state.clock, output, table)

@@ -64,7 +64,7 @@ def _written(table: pa.Table, sink: Any, options: pa.ipc.IpcWriteOptions | None 
 
 
 def table_in(stream: bytes | pa.Buffer) -> pa.Table:
-    """The table in an Arrow stream.
+    """The table in an Arrow stream; narrow numbers have the types again that they had before.
 
     Raises:
         StateError: It is not a stream, or is damaged. A changed value is not noticed here: saved
